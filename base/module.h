@@ -20,7 +20,7 @@ namespace strew::inline v0 {
 
 /// The value of the field `version`, the first of every interface. It is raised with every change of an interface or
 /// of the types that its functions take, so that a module of another version of strew is refused.
-inline constexpr uint32_t kModuleVersion = 14;
+inline constexpr uint32_t kModuleVersion = 15;
 static_assert(kDTypeCount == 32,
               "descriptors and modules hold the numbers of dtypes: raise kModuleVersion and STREW_ABI_VERSION (abi.h)");
 

@@ -268,6 +268,7 @@ struct FileNode {
   std::string location;        ///< as of Compute and Opaque
   std::vector<int> arguments;  ///< value numbers, one per input of the node; -1: the input is left out, or its value was not read
   std::vector<int> results;    ///< value numbers, one per output of the node; -1: the output is left out
+  int64_t begin = -1;          ///< of MLIR: the byte of the text at which the operation begins; -1: it has no place in a text
 };
 
 /// Calls use(value) with the number of every value that `kernel` (a ProgramKernel) reads, once per reason. The number may be changed if the kernel

@@ -429,6 +429,54 @@ STREW_API strew_status strew_parts_program(const strew_parts* parts, size_t numb
 STREW_API strew_status strew_program_cut_between(const strew_program* program, const char* const* from, size_t from_count,
                                                  const char* const* to, size_t to_count, strew_program** out) STREW_CHECK_RESULT;
 
+/* ---- Splicing (splice.h) ------------------------------------------------------------------------------------------------------------ */
+
+/* The text of a StableHLO module in which calls of strew stand in the place of what strew runs. */
+typedef struct strew_spliced strew_spliced;
+typedef struct strew_splice_options {
+  uint32_t size;
+  uint8_t fused;        /* not 0: also elementwise work, look-ups and segments around scatters and gathers */
+  uint8_t own_numerics; /* not 0: also what strew computes with other bits than XLA */
+} strew_splice_options;
+#define STREW_SPLICE_OPTIONS_INIT \
+  { sizeof(strew_splice_options), 0, 0 }
+/* `text` of `size` bytes is a module; `name` stands for it in locations and messages. `options` may be null. */
+STREW_API strew_status strew_splice(const char* text, size_t size, const char* name, const strew_splice_options* options,
+                                    strew_spliced** out) STREW_CHECK_RESULT;
+STREW_API void strew_spliced_free(strew_spliced* spliced);
+/* The text, which ends with a zero, and its length. If there is no call in it, it is the given text. Valid as long as the handle. */
+STREW_API const char* strew_spliced_text(const strew_spliced* spliced);
+STREW_API size_t strew_spliced_length(const strew_spliced* spliced);
+
+/* A call that was put into the text. */
+typedef struct strew_call_of_part {
+  uint32_t size;
+  const char* name;              /* of its first kernel */
+  const char* location;          /* where that stood: "NAME:LINE: stablehlo.scatter" */
+  const char* const* operations; /* the scatters and gathers that it stands for */
+  size_t operation_count;
+} strew_call_of_part;
+#define STREW_CALL_OF_PART_INIT \
+  { sizeof(strew_call_of_part), NULL, NULL, NULL, 0 }
+STREW_API size_t strew_spliced_call_count(const strew_spliced* spliced);
+/* What it points to is valid as long as the handle. */
+STREW_API strew_status strew_spliced_call(const strew_spliced* spliced, size_t number,
+                                          strew_call_of_part* out) STREW_CHECK_RESULT;
+
+/* A scatter or gather that stays XLA's. */
+typedef struct strew_kept_operation {
+  uint32_t size;
+  const char* operation; /* "stablehlo.gather"; "module": the whole text is left alone */
+  const char* location;
+  const char* reason; /* a sentence */
+} strew_kept_operation;
+#define STREW_KEPT_OPERATION_INIT \
+  { sizeof(strew_kept_operation), NULL, NULL, NULL }
+STREW_API size_t strew_spliced_kept_count(const strew_spliced* spliced);
+/* What it points to is valid as long as the handle. */
+STREW_API strew_status strew_spliced_kept(const strew_spliced* spliced, size_t number,
+                                          strew_kept_operation* out) STREW_CHECK_RESULT;
+
 /* ---- Wisdom (wisdom.h) ------------------------------------------------------------------------------------------------------------ */
 
 /* Schedules that were measured (docs/tuning.md), for requests (strew_request.wisdom). */

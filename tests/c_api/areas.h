@@ -7,6 +7,7 @@ void test_bad_index(void);
 void test_csr(void);
 void test_segments(void);
 void test_texts(void);
+void test_splice(void);
 void test_programs_into(const char* examples);
 void test_find_and_drain(void);
 void test_tuning(const char* examples);

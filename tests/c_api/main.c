@@ -1027,6 +1027,7 @@ int main(int argc, char** argv) {
   test_texts();
   test_programs_into(argv[1]);
   test_find_and_drain();
+  test_splice();
   test_tuning(argv[1]);
   test_library(argv[1]);
   if (argc > 2) test_object(argv[2]);

@@ -83,7 +83,7 @@ TEST_F(Cli, ExplainSaysWhatCandidatesCost) {
 
 TEST_F(Cli, BadUsage) {
   EXPECT_THAT(failure(2, "frobnicate"), HasSubstr("command 'frobnicate' is unknown, expected one of: run, check, explain, "
-                                                  "extract, compile, library, tune, wisdom, cache, target"));
+                                                  "extract, splice, compile, library, tune, wisdom, cache, target"));
   EXPECT_THAT(failure(2, "explian kv.onnx"), HasSubstr("; did you mean 'explain'?\n"));
   failure(2, "--frobnicate");
   failure(2, "check");

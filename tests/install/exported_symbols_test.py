@@ -13,7 +13,7 @@ import sys
 
 LIST = pathlib.Path(__file__).resolve().parents[2] / "cmake/exported_symbols.txt"
 LIBRARIES = ("libstrew.so", "libstrew_rt.so", "libstrew_llvm.so", "libstrew_halide.so", "libstrew_pto.so", "libstrew_import_mlir.so", "libstrew_ep.so")
-MOST = 265  # C++ names of libstrew.so, 26 of them ProgramBuilder's; the C interface is listed as it is
+MOST = 266  # C++ names of libstrew.so, 26 of them ProgramBuilder's; the C interface is listed as it is
 
 
 def exported(library):

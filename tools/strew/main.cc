@@ -21,7 +21,7 @@ constexpr Command kCommands[] = {
     {"run", strew::cli::run},         {"check", strew::cli::check},     {"explain", strew::cli::explain},
     {"extract", strew::cli::extract}, {"compile", strew::cli::compile}, {"target", strew::cli::target},
     {"library", strew::cli::library}, {"tune", strew::cli::tune},       {"wisdom", strew::cli::wisdom},
-    {"cache", strew::cli::cache},
+    {"cache", strew::cli::cache},     {"splice", strew::cli::splice},
 };
 
 bool shows_errors = false, shows_calls = true;

@@ -38,7 +38,7 @@ constexpr const char* kCompileTarget = "x86-64-v3";
 /// Option values as typed, before check_values() turns them into Options.
 struct Raw {
   std::string oob, order, accumulate, schedule, target, cache, backend = "auto", threads;
-  std::string sync = "flags", index_layout = "row", gather_to = "ub";
+  std::string numerics = "xla", sync = "flags", index_layout = "row", gather_to = "ub";
   int blocks = 0, tile_rows = 0, buffers = 0, launches = 0;
 };
 
@@ -66,6 +66,7 @@ const char* example(const std::string& command) {
   if (command == "check") return "Example:\n  strew check decode.onnx";
   if (command == "explain") return "Example:\n  strew explain decode.onnx --threads 1 --json";
   if (command == "extract") return "Example:\n  strew extract decode.onnx -o kernels --data";
+  if (command == "splice") return "Example:\n  strew splice model.mlir --fused -o spliced.mlir";
   if (command == "compile") return "Example:\n  strew compile decode.onnx --emit asm -o decode.s --target x86-64-v3";
   if (command == "target") return "Example:\n  strew target --json";
   if (command == "library") return "Example:\n  strew library kernels.json -o kernels";
@@ -90,6 +91,15 @@ CLI::Validator one_of(std::vector<std::string> choices) {
   return {[choices = std::move(choices)](std::string& text) { return check_choice(text, choices); }, ""};
 }
 
+void add_size_option(CLI::App& app, Options& options) {
+  app.add_option("--max-file-bytes", options.import.max_file_bytes,
+                 "the largest file to read (default: a limit per format, docs/security.md)")
+      ->check(in_range(1, std::numeric_limits<int64_t>::max()));
+}
+void add_json_option(CLI::App& app, Options& options) {
+  app.add_flag("--json", options.json, "machine-readable output; messages still go to stderr");
+}
+
 /// The options that decide how a model file is read.
 void add_reading_options(CLI::App& app, Options& options, Raw& raw) {
   app.add_option(
@@ -99,10 +109,8 @@ void add_reading_options(CLI::App& app, Options& options, Raw& raw) {
   app.add_option("--order", raw.order, "order of updates to one destination, instead of the file's: in_order or relaxed");
   app.add_option("--accumulate", raw.accumulate,
                  "native: round after every update; wide: accumulate in a wider type and round once, at the end");
-  app.add_option("--max-file-bytes", options.import.max_file_bytes,
-                 "the largest file to read (default: a limit per format, docs/security.md)")
-      ->check(in_range(1, std::numeric_limits<int64_t>::max()));
-  app.add_flag("--json", options.json, "machine-readable output; messages still go to stderr");
+  add_size_option(app, options);
+  add_json_option(app, options);
 }
 
 void add_import_options(CLI::App& app, Options& options, Raw& raw) {
@@ -223,6 +231,19 @@ void add_kernel_options(CLI::App& app, Options& options, Raw& raw, std::string_v
                "run: do not check indices under policy undefined (an index out of bounds then reads or writes stray memory)");
   add_cache_option(app, raw);
   add_wisdom_option(app, options, "take schedules that were measured from this file");
+}
+
+void add_splice_options(CLI::App& app, Options& options, Raw& raw) {
+  app.add_option("FILE", options.file, "the file to read: .mlir (StableHLO)")->required();
+  app.add_option("-o", options.output, "the file to write, - for stdout (default: stdout)");
+  app.add_flag_callback(
+      "--fused", [&options] { options.splice.level = SpliceLevel::fused; },
+      "replace elementwise work, look-ups and segments around scatters and gathers with them, too");
+  app.add_option("--numerics", raw.numerics,
+                 "xla: only what has the bits of XLA; strew: also what strew computes with other bits (default: xla)")
+      ->check(one_of({"xla", "strew"}));
+  add_size_option(app, options);
+  add_json_option(app, options);
 }
 
 /// Behind --whole.
@@ -355,6 +376,7 @@ Status check_values(const Raw& raw, Options& options) {
   STREW_TRY(parse_import(raw, options.import));
   STREW_TRY(parse_backend(raw.backend, options.kernel));
   if (!raw.threads.empty()) STREW_TRY(parse_threads(raw.threads, options.kernel));
+  options.splice.own_numerics = raw.numerics == "strew";
   options.schedule_given = !raw.schedule.empty();
   if (options.schedule_given) {
     const int64_t given = options.import.max_file_bytes;
@@ -409,6 +431,9 @@ void add_model_commands(CLI::App& app, Options& options, Raw& raw) {
   add_import_options(*command, options, raw);
   command->add_option("-o", options.output, "the folder to write")->required();
   command->add_flag("--data", options.data, "also random legal inputs, and the reference's results, as .npy files");
+
+  command = app.add_subcommand("splice", "write a StableHLO module with calls of strew in the place of its scatters and gathers");
+  add_splice_options(*command, options, raw);
 
   command = app.add_subcommand("compile", "write one kernel as text or as an object, or the whole file as one function");
   add_import_options(*command, options, raw);
@@ -506,6 +531,7 @@ std::vector<std::string> choices_of(const std::string& option) {
   if (option == "--oob")
     return names({"undefined", "skip_element", "skip_window", "clamp", "wrap", "error", "fill_element", "fill_window",
                   "scatter=", "gather="});
+  if (option == "--numerics") return names({"xla", "strew"});
   if (option == "--order") return names({"in_order", "relaxed"});
   if (option == "--accumulate") return names({"native", "wide"});
   if (option == "--arch") return names({"x86_64", "aarch64"});

@@ -8,6 +8,7 @@
 #include "backends/pto/program.h"
 #include "strew/import.h"
 #include "strew/runtime.h"
+#include "strew/splice.h"
 
 namespace strew::cli {
 
@@ -64,6 +65,7 @@ struct Options {
   bool measure = false, force = false;  ///< target
   bool all = false;                     ///< explain --all
   bool data = false;                    ///< extract --data
+  SpliceOptions splice;                 ///< splice --fused, --numerics
   TuneOptions tune;
   WisdomOptions wisdom;
   CacheOptions cache;
@@ -78,6 +80,7 @@ int run(const Options& options);
 int check(const Options& options);
 int explain(const Options& options);
 int extract(const Options& options);
+int splice(const Options& options);
 int compile(const Options& options);
 int target(const Options& options);
 int library(const Options& options);

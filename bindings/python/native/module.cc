@@ -10,6 +10,7 @@
 #include "bindings/python/native/largest.h"
 #include "bindings/python/native/numpy.h"
 #include "bindings/python/native/runtime.h"
+#include "bindings/python/native/splice.h"
 #include "strew/strew.h"
 
 namespace nb = nanobind;
@@ -31,6 +32,7 @@ NB_MODULE(_native, module) {
   strew::python::add_tuning(module);
   strew::python::add_largest(module);
   strew::python::add_csr(module);
+  strew::python::add_splice(module);
   module.def("set_process_threads", strew::python::set_process_threads);
   module.def("set_thread_threads", strew::python::set_thread_threads);
 }

@@ -21,6 +21,8 @@
 namespace strew::inline v0 {
 namespace {
 
+constexpr char kPartitions[] = "mhlo.num_partitions";  // every module that XLA gets has it
+
 /// Adds an argument of a public function. One that is neither a tensor nor a scalar that strew stores is a value of an opaque operation, the function itself.
 void add_argument(Translation& t, mlir::func::FuncOp function, mlir::BlockArgument argument, const std::string& name) {
   auto type = value_type(argument.getType());
@@ -112,18 +114,15 @@ void add_assertions(Translation& t) {
   }
 }
 
-}  // namespace
-
-Expected<Program> import_module(const ParsedModule& parsed, const ImportOptions& options) {
-  Translation t(parsed, options);
-  t.out.set_format(indexes_by_tensor(parsed.body()) ? "tensor" : "stablehlo");
-  t.xla_attribute = xla_attribute(parsed.body());
+/// Translates all public functions.
+Status import_functions(Translation& t, mlir::Block& body) {
+  t.out.set_format(indexes_by_tensor(body) ? "tensor" : "stablehlo");
   std::vector<mlir::func::FuncOp> entries;
-  for (mlir::Operation& op : parsed.body()) {
+  for (mlir::Operation& op : body) {
     auto function = llvm::dyn_cast<mlir::func::FuncOp>(op);
     if (!function) {  // a mesh (sdy.mesh), a nested module
       if (op.getName().getDialectNamespace() != "sdy")
-        t.refused(parsed.fail(&op, "stands outside a function, expected func.func"));
+        t.refused(t.parsed.fail(&op, "stands outside a function, expected func.func"));
       continue;
     }
     t.functions[function.getName()] = function;
@@ -131,6 +130,15 @@ Expected<Program> import_module(const ParsedModule& parsed, const ImportOptions&
   }
   for (mlir::func::FuncOp function : entries)
     STREW_TRY(import_function(t, function, entries.size() == 1 ? "" : function.getName().str() + "."));
+  return {};
+}
+
+}  // namespace
+
+Expected<Program> import_module(const ParsedModule& parsed, const ImportOptions& options) {
+  Translation t(parsed, options);
+  t.xla_attribute = xla_attribute(parsed.body());
+  STREW_TRY(import_functions(t, parsed.body()));
   if (t.out.kernels().empty()) {
     STREW_TRY(t.first_refusal());
     mlir::Operation* first = parsed.body().empty() ? nullptr : &parsed.body().front();
@@ -140,6 +148,15 @@ Expected<Program> import_module(const ParsedModule& parsed, const ImportOptions&
         parsed.where(first));
   }
   add_assertions(t);
+  return std::move(t.out);
+}
+
+Expected<Program> read_module(const ParsedModule& parsed) {
+  const ImportOptions options;
+  Translation t(parsed, options);
+  t.xla_attribute = kPartitions;
+  t.keeps_calls = true;
+  STREW_TRY(import_functions(t, parsed.body()));
   return std::move(t.out);
 }
 

@@ -6,10 +6,14 @@
 
 #include <algorithm>
 #include <exception>
+#include <functional>
+#include <memory>
+#include <utility>
 
 #include "base/own_stack.h"
 #include "compiler/import/mlir/import.h"
 #include "compiler/import/mlir/parse.h"
+#include "compiler/import/mlir/text_index.h"
 #include "compiler/import/mlir_module.h"
 #include "compiler/import/stablehlo/op_list.h"
 #include "compiler/import/tensor/op_list.h"
@@ -35,26 +39,41 @@ Expected<Program> import_parsed(std::string_view text, const std::string& path, 
   return import_module(*parsed, options);
 }
 
+Expected<MlirText> read_parsed(std::string_view text, const std::string& path) {
+  STREW_ASSIGN(const std::unique_ptr<ParsedModule> parsed, ParsedModule::parse(text, path));
+  STREW_ASSIGN(Program program, read_module(*parsed));
+  return MlirText{std::move(program), index_text(*parsed, text)};
+}
+
 /// The parser and MLIR's destructors recurse once per bracket. prescan allows a depth of kMaxBracketDepth, which takes less than 1 MiB.
 constexpr size_t kParserStack = size_t{3} << 20;
 
-Expected<Program> import_text(std::string_view text, const std::string& path, const ImportOptions& options) {
-  return with_stack<Program>(kParserStack, [&]() -> Expected<Program> {
+template <class T>
+Expected<T> guarded(const std::string& path, const std::function<Expected<T>()>& work) {
+  return with_stack<T>(kParserStack, [&]() -> Expected<T> {
     try {
-      Expected<Program> imported = import_parsed(text, path, options);
-      if (imported.ok()) return imported;
-      return one_line(imported.status());
+      Expected<T> out = work();
+      if (out.ok()) return out;
+      return one_line(out.status());
     } catch (const std::exception& error) {  // out of memory, formatting: no exception may leave the library
       return internal_error(fmt::format("{}: {}", path, error.what()));
     }
   });
 }
 
+Expected<Program> import_text(std::string_view text, const std::string& path, const ImportOptions& options) {
+  return guarded<Program>(path, [&] { return import_parsed(text, path, options); });
+}
+
+Expected<MlirText> read_text(std::string_view text, const std::string& path) {
+  return guarded<MlirText>(path, [&] { return read_parsed(text, path); });
+}
+
 }  // namespace
 }  // namespace strew::inline v0
 
 extern "C" STREW_API const strew::MlirModule* strew_import_mlir_module() {
-  static const strew::MlirModule module{strew::kModuleVersion, strew::import_text, strew::stablehlo_operations,
+  static const strew::MlirModule module{strew::kModuleVersion, strew::import_text, strew::read_text, strew::stablehlo_operations,
                                         strew::tensor_operations};
   return &module;
 }

@@ -138,12 +138,29 @@ Expected<std::unique_ptr<ParsedModule>> ParsedModule::parse(std::string_view tex
   return parsed;
 }
 
-std::string ParsedModule::where(mlir::Operation* op) const {
+int ParsedModule::line_of(mlir::Operation* op) const {
   for (; op; op = op->getParentOp()) {
     const mlir::AsmParserState::OperationDefinition* place = places_.getOpDef(op);
-    if (place && place->loc.isValid()) return fmt::format("{}:{}", path_, sources_.getLineAndColumn(place->loc.Start).first);
+    if (place && place->loc.isValid()) return static_cast<int>(sources_.getLineAndColumn(place->loc.Start).first);
   }
-  return path_;
+  return 0;
+}
+
+std::string ParsedModule::where(mlir::Operation* op) const {
+  const int line = line_of(op);
+  return line == 0 ? path_ : fmt::format("{}:{}", path_, line);
+}
+
+size_t ParsedModule::offset_of(llvm::SMLoc place) const {
+  return static_cast<size_t>(place.getPointer() - sources_.getMemoryBuffer(sources_.getMainFileID())->getBufferStart());
+}
+
+int64_t ParsedModule::begin_of(mlir::Operation* op) const {
+  const mlir::AsmParserState::OperationDefinition* place = places_.getOpDef(op);
+  if (place == nullptr || !place->loc.isValid()) return -1;
+  size_t begin = offset_of(place->loc.Start);
+  for (const auto& group : place->resultGroups) begin = std::min(begin, offset_of(group.definition.loc.Start));
+  return static_cast<int64_t>(begin);
 }
 
 std::string ParsedModule::name_of(mlir::Value value) const {

@@ -28,6 +28,13 @@ class ParsedModule {
   std::string where(mlir::Operation* op) const;
   /// The name of a value in the text, without "%", and with "_1" for the second result of several; empty if it has none.
   std::string name_of(mlir::Value value) const;
+  /// The line where the text of `op` stands; 0: it is not known.
+  int line_of(mlir::Operation* op) const;
+  /// The byte of the text at which the operation begins, with the names of its results; -1: it is not known.
+  int64_t begin_of(mlir::Operation* op) const;
+  /// The byte of the text at which `place` is.
+  size_t offset_of(llvm::SMLoc place) const;
+  const mlir::AsmParserState& places() const { return places_; }
   /// "FILE:LINE: stablehlo.scatter"
   std::string location(mlir::Operation* op) const;
   /// An error with a message like "FILE:LINE: stablehlo.scatter: what".

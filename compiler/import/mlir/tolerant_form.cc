@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "compiler/import/mlir/prescan.h"
+#include "compiler/import/mlir_tokens.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -20,8 +21,6 @@ using mlir::OpAsmParser;
 using mlir::ParseResult;
 using mlir::succeeded;
 using mlir::success;
-
-bool is_name_char(char c) { return llvm::isAlnum(c) || c == '_' || c == '$' || c == '.' || c == '-'; }
 
 /// Takes "%name" and an optional "#3" or ":3" from the start of the text. False if there is none.
 bool take_value(llvm::StringRef& text) {

@@ -52,6 +52,7 @@ Expected<mlir::func::FuncOp> Translation::callee(mlir::func::CallOp call) const 
 }
 
 Status Translation::translate_call(mlir::func::CallOp call) {
+  if (keeps_calls) return parsed.fail(call, "the function is not part of what is read here");
   STREW_ASSIGN(mlir::func::FuncOp function, callee(call));
   if (scopes_.size() > kMaxCallDepth)
     return fatal(parsed.fail(call, fmt::format("calls are nested more than {} deep", kMaxCallDepth)));
@@ -92,7 +93,7 @@ void Translation::add_node(mlir::Operation* op, int number) {
     const auto found = scope.find(value);
     return found == scope.end() ? -1 : found->second;
   };
-  FileNode node{number, region_, location(op), {}, {}};
+  FileNode node{number, region_, location(op), {}, {}, parsed.begin_of(op)};
   for (const mlir::Value operand : op->getOperands()) node.arguments.push_back(value_of(operand));
   for (const mlir::Value result : op->getResults()) node.results.push_back(value_of(result));
   out.add_node(std::move(node));

@@ -36,6 +36,7 @@ class Translation {
   llvm::StringMap<mlir::func::FuncOp> functions;
   std::vector<Assertion> assertions;
   std::string xla_attribute;  ///< an attribute that says that JAX or TensorFlow wrote the module; empty: none does
+  bool keeps_calls = false;   ///< calls of functions are opaque
 
   /// Starts a function: its kernels are named after `name`, and values of earlier functions can no longer be found.
   void begin_function(std::string name);

@@ -1,0 +1,103 @@
+// splice(): the text is read, its calls of functions are inlined, parts are chosen (policy.h), and the text is written with a call for each (rewrite.h). What
+// makes a part unfit for a call of its own leaves it to XLA, with the reason.
+//
+// Tested by tests/unit/compiler/splice/splice_test.cc and tests/error/splice_error_test.cc.
+#include "strew/splice.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <utility>
+
+#include "base/fp_environment.h"
+#include "base/module.h"
+#include "compiler/import/import_bytes.h"
+#include "compiler/import/mlir_module.h"
+#include "compiler/op/message.h"
+#include "compiler/splice/call.h"
+#include "compiler/splice/inline_calls.h"
+#include "compiler/splice/policy.h"
+#include "compiler/splice/rewrite.h"
+
+namespace strew::inline v0 {
+namespace {
+
+Expected<MlirText> read_text(std::string_view text, const std::string& name) {
+  STREW_ASSIGN(const MlirModule* module,
+               open_module<MlirModule>("libstrew_import_mlir.so", "strew_import_mlir_module", "reading .mlir"));
+  STREW_ASSIGN(MlirText read, module->read_text(text, name));
+  STREW_ASSIGN(read.program, finish_import(std::move(read.program), name, {}));
+  return read;
+}
+
+/// Replaces the line of "NAME:LINE: ..." by that of the original text.
+std::string original(std::string location, const std::string& name, const std::vector<int>& lines) {
+  if (lines.empty() || !location.starts_with(name + ":")) return location;
+  const size_t begin = name.size() + 1;
+  const size_t end = location.find_first_not_of("0123456789", begin);
+  if (end == std::string::npos || end == begin || end - begin > 9) return location;
+  const auto line = static_cast<size_t>(std::stol(location.substr(begin, end - begin)));
+  if (line >= lines.size()) return location;
+  return location.replace(begin, end - begin, std::to_string(lines[line]));
+}
+
+Spliced unchanged(std::string_view text, const std::string& name, std::string reason) {
+  Spliced out;
+  out.text = text;
+  out.kept.push_back({"module", name, std::move(reason)});
+  return out;
+}
+
+Expected<Spliced> splice_read(std::string_view text, const MlirText& read, const SpliceOptions& options) {
+  STREW_ASSIGN(const Chosen chosen, choose_parts(read.program, options));
+  Spliced out;
+  out.kept = chosen.kept;
+  const ValueMap values(read.program, read.index);
+  std::vector<PlannedCall> calls;
+  for (const ChosenPart& part : chosen.parts) {
+    Expected<PlannedCall> call = make_call(text, read.index, values, read.program, part);
+    if (call.ok()) {
+      out.calls.push_back({call->kernel, call->location, call->operations});
+      calls.push_back(std::move(*call));
+      continue;
+    }
+    for (const int kernel : part.part.kernels) {
+      const std::string& location = read.program.kernel(kernel).location;
+      out.kept.push_back({location.substr(location.rfind(' ') + 1), location, call.status().message()});
+    }
+  }
+  if (calls.empty()) {
+    out.text = text;
+    return out;
+  }
+  STREW_ASSIGN(out.text, with_calls(text, read.index, calls));
+  return out;
+}
+
+}  // namespace
+
+Expected<Spliced> splice(std::string_view text, const std::string& name, const SpliceOptions& options) {
+  const FpEnvironment environment(true);  // folding computes constants
+  STREW_ASSIGN(MlirText read, read_text(text, name));
+  if (read.index.partitions > 1)
+    return unchanged(text, name,
+                     fmt::format("it is divided into {} partitions, and a call would gather its operands from all of them",
+                                 read.index.partitions));
+  if (!read.index.unreadable.empty()) return unchanged(text, name, read.index.unreadable);
+  std::vector<int> lines;
+  std::string inlined;
+  if (has_calls(read.index)) {
+    STREW_ASSIGN(InlinedText found, inline_calls(text, read.index));
+    inlined = std::move(found.text);
+    lines = std::move(found.lines);
+    STREW_ASSIGN(read, read_text(inlined, name));
+    if (!read.index.unreadable.empty()) return unchanged(text, name, read.index.unreadable);
+  }
+  STREW_ASSIGN(Spliced out, splice_read(lines.empty() ? text : inlined, read, options));
+  if (out.calls.empty()) out.text = text;
+  for (SplicedCall& call : out.calls) call.location = original(std::move(call.location), name, lines);
+  for (KeptOperation& kept : out.kept) kept.location = original(std::move(kept.location), name, lines);
+  return out;
+}
+
+}  // namespace strew::inline v0
