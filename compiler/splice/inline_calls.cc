@@ -39,7 +39,7 @@ class Callees {
   /// The number of the function that takes the place of the call; -1: it stays.
   int of(const TextStatement& call) const {
     const int function = find(call);
-    return function >= 0 && states_[function] == State::good ? function : -1;
+    return function >= 0 && states_[function] == State::good && has_types_of(call, function) ? function : -1;
   }
 
  private:
@@ -48,6 +48,19 @@ class Callees {
   int find(const TextStatement& call) const {
     const auto found = numbers_.find(call.callee);
     return found == numbers_.end() ? -1 : found->second;
+  }
+  bool has_types_of(const TextStatement& call, int function) const {
+    const TextBlock& body = index_.blocks[index_.functions[function].blocks[0]];
+    const auto same = [&](int a, int b) { return index_.values[a].type == index_.values[b].type; };
+    const std::vector<int>& returned = index_.statements[body.statements.back()].operands;
+    return std::equal(call.operands.begin(), call.operands.end(), body.arguments.begin(), body.arguments.end(), same) &&
+           std::equal(call.results.begin(), call.results.end(), returned.begin(), returned.end(), same);
+  }
+  /// Is it straight-line code?
+  bool is_straight(const TextFunction& function) const {
+    if (function.blocks.size() != 1) return false;
+    const std::vector<int>& statements = index_.blocks[function.blocks[0]].statements;
+    return !statements.empty() && index_.statements[statements.back()].operation == "func.return";
   }
   /// `depth`: of calls, one in the other, on the way here.
   void visit(int number, int depth) {
@@ -63,7 +76,7 @@ class Callees {
       if (states_[callee] == State::good) heights_[number] = std::max(heights_[number], heights_[callee] + 1);
     });
     if (state != State::open) return;
-    state = function.blocks.size() == 1 && heights_[number] <= kMaxCallDepth ? State::good : State::bad;
+    state = is_straight(function) && heights_[number] <= kMaxCallDepth ? State::good : State::bad;
   }
 
   const TextIndex& index_;

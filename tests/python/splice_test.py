@@ -3,7 +3,6 @@
 import pathlib
 import unittest
 
-import strew
 from strew import _native
 
 MODELS = pathlib.Path(__file__).resolve().parents[1] / "models/jax"
@@ -30,7 +29,7 @@ class Splice(unittest.TestCase):
         self.assertIn("4 partitions", kept[0][2])
 
     def test_no_module(self):
-        with self.assertRaisesRegex(strew.Error, "^module:1: "):
+        with self.assertRaisesRegex(ValueError, "^module:1: "):
             _native.splice("def f(x): return x", False, False)
         with self.assertRaises(TypeError):
             _native.splice(b"module {}", False, False)

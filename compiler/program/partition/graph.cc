@@ -67,7 +67,8 @@ void PartGraph::find_units(const Program& program) {
     if (node.region >= 0) has_region[node.region] = true;
     for (const int v : node.results) {
       if (v < 0) continue;
-      if (node_of_[v] < 0) {
+      const bool hands_on = std::find(node.arguments.begin(), node.arguments.end(), v) != node.arguments.end();
+      if (node_of_[v] < 0 && !hands_on) {
         node_of_[v] = static_cast<int>(n);
       } else {
         handing_on_[v].push_back(static_cast<int>(n));

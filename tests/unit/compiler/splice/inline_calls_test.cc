@@ -124,6 +124,22 @@ TEST(InlineCalls, AFunctionThatCallsItselfStays) {
   EXPECT_THAT(out.text, Not(HasSubstr("@outer")));
 }
 
+TEST(InlineCalls, AFunctionThatReturnsSomethingElseStays) {
+  const std::string text = R"(module {
+  func.func public @main(%arg0: tensor<i32>) -> tensor<i32> {
+    %0 = call @f(%arg0) : (tensor<i32>) -> tensor<i32>
+    return %0 : tensor<i32>
+  }
+  func.func private @f(%arg0: tensor<i32>) -> tensor<i32> {
+    "stablehlo.return"() : () -> ()
+  }
+}
+)";
+  const Expected<MlirText> found = read(text);
+  ASSERT_TRUE(found.ok()) << found.status().message();
+  EXPECT_FALSE(has_calls(found->index));
+}
+
 /// Functions that each call the next one twice.
 std::string doubling(int count, const std::string& filler) {
   std::string out = "module {\n  func.func public @main(%a: tensor<i32>) -> tensor<i32> {\n";

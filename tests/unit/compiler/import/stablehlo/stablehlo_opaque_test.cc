@@ -75,6 +75,21 @@ TEST(StablehloOpaque, PartsKnowTheirOperationsAndThoseOfCalls) {
   for (const Part& part : *parts) EXPECT_TRUE(cut_part(*imported, part).ok());
 }
 
+/// What is read before the barrier does not wait for what the barrier hands on beside it.
+TEST(StablehloOpaque, ABarrierHandsOnAnArgumentThatOthersRead) {
+  const auto imported =
+      import_mlir_text("func.func @main(%x: tensor<5x4xf32>, %i: tensor<3x1xi32>) -> (tensor<3x4xf32>, tensor<3x4xf32>) {\n" +
+                       gather("%r", "%x", "%i") +
+                       "  %b:2 = stablehlo.optimization_barrier %x, %r : tensor<5x4xf32>, tensor<3x4xf32>\n"
+                       "  %e = stablehlo.exponential %b#0 : tensor<5x4xf32>\n" +
+                       gather("%s", "%e", "%i") + "  return %b#1, %s : tensor<3x4xf32>, tensor<3x4xf32>\n}\n");
+  ASSERT_TRUE(imported.ok()) << imported.status().message();
+  const auto parts = partitions(*imported);
+  ASSERT_TRUE(parts.ok());
+  ASSERT_EQ(parts->size(), 1U);
+  EXPECT_EQ((*parts)[0].kernels.size(), 2U);
+}
+
 TEST(StablehloOpaque, ARefusedGatherBesideAKernelSaysWhy) {
   const auto imported = import_mlir_text(
       "func.func @main(%x: tensor<5x4xf32>, %i: tensor<3x1xi32>, %f: tensor<3x1xf32>) -> tensor<3x4xf32> {\n"
