@@ -43,10 +43,7 @@ class PartWalk {
     call.statements.assign(taken_.begin(), taken_.end());
     std::sort(call.statements.begin(), call.statements.end(),
               [&](int a, int b) { return index_.statements[a].begin < index_.statements[b].begin; });
-    for (const int v : part_.inputs)
-      if (read_.contains(v)) call.inputs.push_back(values_.text_values[v][0]);
-    std::sort(others_.begin(), others_.end(), [&](int a, int b) { return comes_before(index_, a, b); });
-    call.inputs.insert(call.inputs.end(), others_.begin(), others_.end());
+    for (const int s : call.statements) add_operands(index_.statements[s], call);
   }
 
   /// The operand that stands for the value of the text; -1: the program makes it.
@@ -58,6 +55,18 @@ class PartWalk {
   }
 
  private:
+  /// Operands come in the order in which the program reads them first, so that equal parts have them in the same.
+  void add_operands(const TextStatement& statement, PlannedCall& call) const {
+    each_token(index_, statement.begin, statement.end, [&](const TextToken& token) {
+      if (token.defines || operand_of(call, token.value) >= 0) return;
+      const int v = values_.program_value[token.value];
+      if (v >= 0 && read_.contains(v))
+        call.inputs.push_back(values_.text_values[v][0]);
+      else if (std::find(others_.begin(), others_.end(), token.value) != others_.end())
+        call.inputs.push_back(token.value);
+    });
+  }
+
   bool is_outside(const TextValue& value) const {
     if (value.statement < 0) return true;
     const TextStatement& s = index_.statements[value.statement];

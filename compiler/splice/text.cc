@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "compiler/import/mlir_tokens.h"
 
 namespace strew::inline v0 {
@@ -60,15 +58,13 @@ std::string without_locations(std::string_view text) {
 
 void append_renamed(std::string& out, std::string_view text, const TextIndex& index, size_t begin, size_t end,
                     const NewName& name) {
-  const auto before = [](const TextToken& token, size_t at) { return token.begin < at; };
-  auto token = std::lower_bound(index.tokens.begin(), index.tokens.end(), begin, before);
-  for (; token != index.tokens.end() && token->begin < end; ++token) {
-    const std::string replacement = name(*token);
-    if (replacement.empty()) continue;
-    out += text.substr(begin, token->begin - begin);
+  each_token(index, begin, end, [&](const TextToken& token) {
+    const std::string replacement = name(token);
+    if (replacement.empty()) return;
+    out += text.substr(begin, token.begin - begin);
     out += replacement;
-    begin = token->end;
-  }
+    begin = token.end;
+  });
   out += text.substr(begin, end - begin);
 }
 

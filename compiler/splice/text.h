@@ -1,6 +1,7 @@
 // Pieces of MLIR's text: strings, locations, and names replaced by others.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -14,6 +15,14 @@ std::string mlir_string(std::string_view text);
 
 /// The text without the locations, loc(...), of operations and arguments.
 std::string without_locations(std::string_view text);
+
+/// Calls use(token) for each name between the two places.
+template <class Use>
+void each_token(const TextIndex& index, size_t begin, size_t end, const Use& use) {
+  const auto before = [](const TextToken& token, size_t at) { return token.begin < at; };
+  auto token = std::lower_bound(index.tokens.begin(), index.tokens.end(), begin, before);
+  for (; token != index.tokens.end() && token->begin < end; ++token) use(*token);
+}
 
 /// What stands in the place of a name; empty: it stays.
 using NewName = std::function<std::string(const TextToken&)>;

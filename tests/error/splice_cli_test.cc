@@ -29,7 +29,7 @@ TEST_F(SpliceCli, TheTextGoesToStdoutAndWhatWasReplacedToStderr) {
   const strew::testing::Outcome out = strew("splice model.mlir");
   EXPECT_EQ(out.exit, 0);
   EXPECT_THAT(out.out, HasSubstr("%0 = stablehlo.custom_call @strew(%arg0, %arg1, %arg2) {"));
-  EXPECT_EQ(out.err, "replaced: model.mlir:3: stablehlo.scatter: main, stablehlo.scatter\n");
+  EXPECT_EQ(out.err, "strew: replaced: model.mlir:3: stablehlo.scatter: main, stablehlo.scatter\n");
   EXPECT_EQ(strew("splice model.mlir --fused --numerics strew -o -").out.substr(0, 20), out.out.substr(0, 20));
 }
 
@@ -48,8 +48,8 @@ TEST_F(SpliceCli, WhatStaysXlasIsNamedWithTheReason) {
   const strew::testing::Outcome out = strew("splice several.mlir");
   EXPECT_EQ(out.exit, 0);
   EXPECT_EQ(out.out, read("several.mlir"));
-  EXPECT_THAT(out.err, AllOf(StartsWith("kept: several.mlir: it is divided into 2 partitions"),
-                             HasSubstr("\nnothing is replaced: the text is the file's\n")));
+  EXPECT_THAT(out.err, AllOf(StartsWith("strew: kept: several.mlir: it is divided into 2 partitions"),
+                             HasSubstr("\nstrew: nothing is replaced: the text is the file's\n")));
   const Json json = Json::parse(success("splice several.mlir --json"));
   EXPECT_EQ(json["kept"][0]["operation"], "module");
   EXPECT_EQ(json["calls"], Json::array());

@@ -34,8 +34,7 @@ std::string with_functions(const std::string& spliced) {
     functions += "  func.func private " + name + function.substr(std::string("func.func public @main").size());
   }
   out += spliced.substr(from);
-  const size_t end = out.rfind('}', out.find("\n{-#"));
-  return out.insert(end, functions);
+  return out.insert(out.rfind("\n}") + 1, functions);
 }
 
 }  // namespace strew::test

@@ -59,8 +59,9 @@ int splice(const Options& options) {
   if (!text.ok()) return fail(text.status());
   const Expected<Spliced> spliced = strew::splice(*text, options.file, options.splice);
   if (!spliced.ok()) return fail(spliced.status());
-  if (!options.json) tell(*spliced);
-  return fail(write(options, *spliced));
+  const Status written = write(options, *spliced);
+  if (written.ok() && !options.json) tell(*spliced);
+  return fail(written);
 }
 
 }  // namespace strew::cli

@@ -44,7 +44,7 @@ Spliced spliced(const std::string& text, const SpliceOptions& options = {}) {
     EXPECT_TRUE(read.ok()) << read.status().message() << "\n" << out->text;
     const Expected<Spliced> again = splice(out->text, "AGAIN", options);
     EXPECT_TRUE(again.ok()) << again.status().message() << "\n" << out->text;
-    if (again.ok()) EXPECT_THAT(again->calls, testing::IsEmpty());
+    EXPECT_THAT(again.value_or({}).calls, testing::IsEmpty());
   }
   return std::move(*out);
 }
@@ -58,6 +58,13 @@ std::string short_text(std::string text) {
 
 std::string program_of(const std::string& text, size_t from = 0) {
   return test::unquoted(text, text.find("program = ", from) + std::string("program = ").size());
+}
+
+/// The names of the region as a part's program has them.
+std::string renumbered(std::string text) {
+  for (const auto& [from, to] : {std::pair("%r0", "%1"), std::pair("%r1", "%2"), std::pair("%r2", "%3")})
+    for (size_t at = 0; (at = text.find(from, at)) != std::string::npos;) text.replace(at, 3, to);
+  return text;
 }
 
 TEST(Splice, AStatementBecomesACall) {
@@ -78,7 +85,7 @@ TEST(Splice, AStatementBecomesACall) {
             "module attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {\n"
             "  func.func public @main(%arg0: tensor<8x3xf32>, %arg1: tensor<4x1xi32>, %arg2: tensor<4x3xf32>) -> "
             "(tensor<8x3xf32>) {\n" +
-                scatter("%0", "%arg0", "%arg1", "%arg2", "").replace(0, 0, "") + "    return %0 : tensor<8x3xf32>\n  }\n}\n");
+                renumbered(scatter("%0", "%arg0", "%arg1", "%arg2")) + "    return %0 : tensor<8x3xf32>\n  }\n}\n");
   ASSERT_EQ(out.calls.size(), 1U);
   EXPECT_EQ(out.calls[0].name, "main");
   EXPECT_EQ(out.calls[0].location, "FILE:3: stablehlo.scatter");
@@ -115,7 +122,7 @@ TEST(Splice, TheBodyOfALoopHasACall) {
   const Spliced out = spliced(module(kArguments, "tensor<8x3xf32>", loop));
   ASSERT_EQ(out.calls.size(), 1U);
   EXPECT_THAT(short_text(out.text), HasSubstr("%1 = stablehlo.subtract %a, %one : tensor<i32>\n"
-                                              "    %2 = stablehlo.custom_call @strew(%b, %i, %u) : (tensor<8x3xf32>"));
+                                              "      %2 = stablehlo.custom_call @strew(%b, %i, %u) : (tensor<8x3xf32>"));
   EXPECT_EQ(out.calls[0].name, "main/while/body/scatter");
 }
 

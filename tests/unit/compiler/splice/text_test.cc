@@ -14,10 +14,9 @@ TEST(SpliceText, StringsEscapeWhatMlirEscapes) {
 }
 
 TEST(SpliceText, LocationsOfOperationsAndArgumentsGo) {
-  EXPECT_EQ(without_locations(R"(%0 = a.b %x : i32 loc("f"("g.py":1:2 to :3)))"), "%0 = a.b %x : i32");
+  EXPECT_EQ(without_locations(R"m(%0 = a.b %x : i32 loc("f"("g.py":1:2 to :3)))m"), "%0 = a.b %x : i32");
   EXPECT_EQ(without_locations("^bb0(%a: f32 loc(#loc2), %b: f32 loc(unknown)):"), "^bb0(%a: f32, %b: f32):");
-  EXPECT_EQ(without_locations(R"(a.b {x = " loc(y)"
-} loc(callsite("(" at "b)")))"), R"(a.b {x = " loc(y)"})");
+  EXPECT_EQ(without_locations(R"m(a.b {x = " loc(y)"} loc(callsite("(" at "b)")))m"), R"m(a.b {x = " loc(y)"})m");
   EXPECT_EQ(without_locations("a.bloc(x) // loc(y)\n"), "a.bloc(x) // loc(y)\n");
 }
 
