@@ -111,7 +111,8 @@ class Inliner {
       size_t at = function.begin;
       for (const int block : function.blocks) at = emit_block(block, at, frame);
       copy(at, function.end, frame);
-      if (is_too_large_) return invalid_argument("the text with its calls inlined takes more than {} bytes", kMaxInlinedBytes);
+      if (is_too_large_)
+        return invalid_argument("the text would grow by more than {} bytes if its calls were inlined", kMaxInlinedBytes);
       bodies.push_back(out_);
       segments.push_back(segments_);
     }
@@ -160,7 +161,7 @@ class Inliner {
     };
     segments_.push_back({out_.size(), begin});
     append_renamed(out_, text_, index_, begin, end, rename);
-    is_too_large_ = out_.size() > kMaxInlinedBytes;
+    is_too_large_ = out_.size() > text_.size() + kMaxInlinedBytes;
   }
 
   /// Writes from `at` to the end of the block's last statement. Returns where that is.

@@ -10,7 +10,7 @@
 
 namespace strew::inline v0 {
 
-inline constexpr size_t kMaxInlinedBytes = size_t{1} << 26;  ///< of the text with its calls inlined
+inline constexpr size_t kMaxInlinedBytes = size_t{1} << 24;  ///< that a text may grow by
 
 struct InlinedText {
   std::string text;
@@ -20,7 +20,7 @@ struct InlinedText {
 /// Is there a call that can be inlined? Not those of functions that call themselves, have no body or several blocks.
 bool has_calls(const TextIndex& index);
 
-/// The text with these calls inlined. Private functions that nothing names any more are left out. Fails if the text becomes larger than
+/// The text with these calls inlined. Private functions that nothing names any more are left out. Fails if the text grows by more than
 /// kMaxInlinedBytes.
 Expected<InlinedText> inline_calls(std::string_view text, const TextIndex& index);
 

@@ -29,6 +29,9 @@ class Rewriter {
   Rewriter(std::string_view text, const TextIndex& index, const std::vector<PlannedCall>& calls)
       : text_(text), index_(index), calls_(calls), calls_of_(index.blocks.size()) {
     call_of_.assign(index.values.size(), -1);
+    places_.assign(index.statements.size(), 0);
+    for (const TextBlock& block : index.blocks)
+      for (size_t i = 0; i < block.statements.size(); ++i) places_[block.statements[i]] = static_cast<int>(i);
     for (size_t c = 0; c < calls.size(); ++c) {
       calls_of_[calls[c].block].push_back(static_cast<int>(c));
       for (const std::vector<int>& output : calls[c].outputs)
@@ -81,9 +84,7 @@ class Rewriter {
 
   /// A result has the name of the value that it takes the place of, if that is free now and no result of several.
   void name_results() {
-    std::set<std::string_view> taken;
-    for (const TextToken& token : index_.tokens) taken.insert(text_.substr(token.begin, token.name_end - token.begin));
-    int next = 0;
+    for (const TextToken& token : index_.tokens) taken_.emplace(name_at(token));
     names_.resize(index_.values.size());
     for (const PlannedCall& call : calls_) {
       std::vector<std::string>& results = result_names_.emplace_back();
@@ -92,22 +93,65 @@ class Rewriter {
         std::string name;
         if (is_removed_[value.statement] && index_.statements[value.statement].results.size() == 1)
           name = name_in_text(text_, index_, output[0]);
-        while (name.empty()) {
-          name = fmt::format("%strew{}", next++);
-          if (taken.contains(name)) name.clear();
-        }
-        for (const int v : output) names_[v] = name;
-        results.push_back(name);
+        results.emplace_back();
+        name_result(static_cast<int>(result_names_.size()) - 1, results.size() - 1, name.empty() ? new_name() : name);
       }
     }
   }
 
-  void copy(size_t begin, size_t end) {
-    append_renamed(out_, text_, index_, begin, end,
-                   [&](const TextToken& token) { return token.defines ? std::string() : names_[token.value]; });
+  void name_result(int call, size_t result, const std::string& name) {
+    result_names_[call][result] = name;
+    for (const int v : calls_[call].outputs[result]) names_[v] = name;
   }
 
-  std::string name_now(int value) const { return names_[value].empty() ? name_in_text(text_, index_, value) : names_[value]; }
+  std::string_view name_at(const TextToken& token) const { return text_.substr(token.begin, token.name_end - token.begin); }
+
+  /// A name that the text does not have.
+  std::string new_name() {
+    std::string out;
+    do out = fmt::format("%strew{}", next_name_++);
+    while (taken_.contains(out));
+    return out;
+  }
+
+  /// Names that regions of the block's statements define, and that the block defines, too, behind them: in another order they would be defined twice.
+  void rename_in_regions(int block) {
+    std::set<std::string_view> own;
+    for (const int s : index_.blocks[block].statements)
+      for (const int v : index_.statements[s].results)
+        if (const size_t at = index_.values[v].definition; at != kNowhere)
+          own.insert(text_.substr(at, end_of_name(text_, at) - at));
+    for (const int s : index_.blocks[block].statements) {
+      const TextStatement& statement = index_.statements[s];
+      if (statement.blocks.empty() || is_removed_[s]) continue;
+      each_token(index_, statement.begin, statement.end, [&](const TextToken& token) {
+        const bool is_inner = token.defines && index_.values[token.value].block != block;
+        if (is_inner && own.contains(name_at(token)) && !definitions_.contains(token.begin))
+          definitions_[token.begin] = new_name();
+      });
+      each_inner_call(s, [&](int call) {
+        for (size_t r = 0; r < result_names_[call].size(); ++r)
+          if (own.contains(result_names_[call][r])) name_result(call, r, new_name());
+      });
+    }
+  }
+
+  void copy(size_t begin, size_t end) {
+    append_renamed(out_, text_, index_, begin, end, [&](const TextToken& token) {
+      if (!token.defines && !names_[token.value].empty()) return names_[token.value];
+      const auto found = definitions_.find(index_.values[token.value].definition);
+      return found == definitions_.end() ? ""
+                                         : found->second + std::string(text_.substr(token.name_end, token.end - token.name_end));
+    });
+  }
+
+  std::string name_now(int value) const {
+    if (!names_[value].empty()) return names_[value];
+    const TextValue& v = index_.values[value];
+    const auto found = definitions_.find(v.definition);
+    if (found == definitions_.end()) return name_in_text(text_, index_, value);
+    return v.within < 0 ? found->second : fmt::format("{}#{}", found->second, v.within);
+  }
 
   /// Writes what stands from `at` to the end of the block's last statement, and sets `at` to that.
   Status emit_block(int block, size_t& at) {
@@ -118,7 +162,10 @@ class Rewriter {
     for (const int s : statements)
       if (!is_removed_[s]) items.push_back({s, -1, index_.statements[s].begin});
     for (const int c : calls_of_[block]) items.push_back({-1, c, place_of(calls_[c])});
-    if (!calls_of_[block].empty()) STREW_TRY(sort(block, items));
+    if (!calls_of_[block].empty()) {
+      STREW_TRY(sort(block, items));
+      rename_in_regions(block);
+    }
     const std::string line = line_start(index_.statements[statements[0]].begin);
     for (size_t i = 0; i < items.size(); ++i) {
       if (items[i].call >= 0) {
@@ -149,12 +196,11 @@ class Rewriter {
 
   /// What stands between the statement and the one before it.
   void emit_gap(int block, int statement, const std::string& line) {
-    const std::vector<int>& statements = index_.blocks[block].statements;
-    const auto found = std::find(statements.begin(), statements.end(), statement);
-    if (found == statements.begin())
+    const int place = places_[statement];
+    if (place == 0)
       out_ += line;
     else
-      copy(index_.statements[*std::prev(found)].end, index_.statements[statement].begin);
+      copy(index_.statements[index_.blocks[block].statements[place - 1]].end, index_.statements[statement].begin);
   }
 
   Status emit_statement(int number) {
@@ -177,13 +223,13 @@ class Rewriter {
     const TextStatement& statement = index_.statements[number];
     out.insert(out.end(), statement.operands.begin(), statement.operands.end());
     out.insert(out.end(), statement.captures.begin(), statement.captures.end());
-    each_inner_call(number, [&](const PlannedCall& call) { out.insert(out.end(), call.inputs.begin(), call.inputs.end()); });
+    each_inner_call(number, [&](int call) { out.insert(out.end(), calls_[call].inputs.begin(), calls_[call].inputs.end()); });
   }
 
   template <class Use>
   void each_inner_call(int number, const Use& use) const {
     for (const int block : index_.statements[number].blocks) {
-      for (const int c : calls_of_[block]) use(calls_[c]);
+      for (const int c : calls_of_[block]) use(c);
       for (const int inner : index_.blocks[block].statements) each_inner_call(inner, use);
     }
   }
@@ -233,9 +279,13 @@ class Rewriter {
   const std::vector<PlannedCall>& calls_;
   std::vector<std::vector<int>> calls_of_;              ///< per block
   std::vector<int> call_of_;                            ///< per value: the call whose result takes its place; -1: none
+  std::vector<int> places_;                             ///< per statement: its number in its block
   std::vector<bool> is_removed_;                        ///< per statement
   std::vector<std::string> names_;                      ///< per value: its new name; empty: it keeps its own
   std::vector<std::vector<std::string>> result_names_;  ///< per call
+  std::map<size_t, std::string> definitions_;           ///< where a name is defined -> the one that it gets there
+  std::set<std::string, std::less<>> taken_;            ///< all names of the text
+  int next_name_ = 0;
   std::string out_;
 };
 

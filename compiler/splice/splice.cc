@@ -87,9 +87,10 @@ Expected<Spliced> splice(std::string_view text, const std::string& name, const S
   std::vector<int> lines;
   std::string inlined;
   if (has_calls(read.index)) {
-    STREW_ASSIGN(InlinedText found, inline_calls(text, read.index));
-    inlined = std::move(found.text);
-    lines = std::move(found.lines);
+    Expected<InlinedText> found = inline_calls(text, read.index);
+    if (!found.ok()) return unchanged(text, name, found.status().message());
+    inlined = std::move(found->text);
+    lines = std::move(found->lines);
     STREW_ASSIGN(read, read_text(inlined, name));
     if (!read.index.unreadable.empty()) return unchanged(text, name, read.index.unreadable);
   }

@@ -5,6 +5,7 @@
 
 #include "compiler/import/import_bytes.h"
 #include "tests/support/spliced.h"
+#include "tests/unit/compiler/splice/splice_testing.h"
 
 namespace strew {
 namespace {
@@ -14,25 +15,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
-
-constexpr char kTypes[] = " : (tensor<8x3xf32>, tensor<4x1xi32>, tensor<4x3xf32>) -> tensor<8x3xf32>";
-
-/// A statement of an addition of rows, as JAX writes it.
-std::string scatter(const std::string& result, const std::string& operand, const std::string& indices, const std::string& updates,
-                    const std::string& names = "r") {
-  return "    " + result + " = \"stablehlo.scatter\"(" + operand + ", " + indices + ", " + updates +
-         ") <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0], "
-         "scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({\n    ^bb0(%" +
-         names + "0: tensor<f32>, %" + names + "1: tensor<f32>):\n      %" + names + "2 = stablehlo.add %" + names + "0, %" +
-         names + "1 : tensor<f32>\n      stablehlo.return %" + names + "2 : tensor<f32>\n    })" + kTypes + "\n";
-}
-
-constexpr char kArguments[] = "%x: tensor<8x3xf32>, %i: tensor<4x1xi32>, %u: tensor<4x3xf32>";
-
-std::string module(const std::string& arguments, const std::string& results, const std::string& body) {
-  return "module @m attributes {mhlo.num_partitions = 1 : i32} {\n  func.func public @main(" + arguments + ") -> (" + results +
-         ") {\n" + body + "  }\n}\n";
-}
 
 Spliced spliced(const std::string& text, const SpliceOptions& options = {}) {
   Expected<Spliced> out = splice(text, "FILE", options);
@@ -47,17 +29,6 @@ Spliced spliced(const std::string& text, const SpliceOptions& options = {}) {
     EXPECT_THAT(again.value_or({}).calls, testing::IsEmpty());
   }
   return std::move(*out);
-}
-
-/// The text without the programs of its calls.
-std::string short_text(std::string text) {
-  size_t at = 0;
-  while ((at = text.find(" {api_version", at)) != std::string::npos) text.erase(at, text.find("} : (", at) + 1 - at);
-  return text;
-}
-
-std::string program_of(const std::string& text, size_t from = 0) {
-  return test::unquoted(text, text.find("program = ", from) + std::string("program = ").size());
 }
 
 /// The names of the region as a part's program has them.
@@ -124,23 +95,6 @@ TEST(Splice, TheBodyOfALoopHasACall) {
   EXPECT_THAT(short_text(out.text), HasSubstr("%1 = stablehlo.subtract %a, %one : tensor<i32>\n"
                                               "      %2 = stablehlo.custom_call @strew(%b, %i, %u) : (tensor<8x3xf32>"));
   EXPECT_EQ(out.calls[0].name, "main/while/body/scatter");
-}
-
-TEST(Splice, WhatACallReadsStandsBeforeIt) {
-  // The updates of the second scatter are made behind the first reader of the first one: with one call for both, that reader has to wait.
-  const std::string body = scatter("%0", "%x", "%i", "%u") +
-                           "    %r = stablehlo.custom_call @other(%0) : (tensor<8x3xf32>) -> tensor<4x3xf32>\n"
-                           "    %s = stablehlo.custom_call @other(%u) : (tensor<4x3xf32>) -> tensor<4x3xf32>\n" +
-                           scatter("%1", "%0", "%i", "%s") + "    return %1, %r : tensor<8x3xf32>, tensor<4x3xf32>\n";
-  const Spliced out = spliced(module(kArguments, "tensor<8x3xf32>, tensor<4x3xf32>", body));
-  EXPECT_EQ(out.calls.size(), 1U);
-  EXPECT_THAT(
-      short_text(out.text),
-      HasSubstr("{\n    %s = stablehlo.custom_call @other(%u) : (tensor<4x3xf32>) -> tensor<4x3xf32>\n"
-                "    %0, %1 = stablehlo.custom_call @strew(%x, %i, %u, %s) : (tensor<8x3xf32>, tensor<4x1xi32>, tensor<4x3xf32>, "
-                "tensor<4x3xf32>) -> (tensor<8x3xf32>, tensor<8x3xf32>)\n"
-                "    %r = stablehlo.custom_call @other(%0) : (tensor<8x3xf32>) -> tensor<4x3xf32>\n"
-                "    return %1, %r"));
 }
 
 TEST(Splice, ResultsOfOneStatement) {
