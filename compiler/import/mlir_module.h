@@ -23,7 +23,7 @@ struct MlirModule {
   uint32_t version;  ///< kModuleVersion
   Expected<Program> (*import_text)(std::string_view text, const std::string& path, const ImportOptions& options);
   /// Reads a module for XLA, whose rules hold whatever its attributes say. It may have no scatter or gather, and calls of functions are opaque.
-  Expected<MlirText> (*read_text)(std::string_view text, const std::string& path);
+  Expected<MlirText> (*read_text)(std::string_view text, const std::string& path, const ImportOptions& options);
   std::vector<std::string> (*stablehlo_operations)();  ///< the operations that the StableHLO front end reads: "stablehlo.add"
   std::vector<std::string> (*tensor_operations)();     ///< those of tensor, linalg, arith and math
 };

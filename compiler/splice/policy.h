@@ -1,26 +1,33 @@
-// Which parts of a program become calls of strew inside XLA's.
+// Which parts of a module of StableHLO strew runs in XLA's place (splice.h): those that have XLA's bits, and that XLA:CPU would not have run better as part
+// of something else. What XLA:CPU does is in graph.h (what it fuses), exact.h (its bits), and kThresholds (policy.cc). Tested by
+// tests/unit/compiler/splice/policy_test.cc.
 #pragma once
 
 #include <utility>
 #include <vector>
 
+#include "strew/import.h"
 #include "strew/partition.h"
-#include "strew/program.h"
 #include "strew/splice.h"
-#include "strew/status.h"
 
 namespace strew::inline v0 {
 
+/// How a module is imported whose parts choose_parts() chooses: what may become part of a kernel is left to exact.h.
+ImportOptions import_options(const SpliceOptions& options);
+
 struct ChosenPart {
   Part part;
-  std::vector<std::pair<int, int>> in_place;  ///< output number, input number of the part: the output is written over the input
+  /// Output number, input number of the part: the output is the input with some elements written, has its type, and nothing else in the part reads the
+  /// input. So the output may have the input's memory.
+  std::vector<std::pair<int, int>> in_place;
 };
 
 struct Chosen {
   std::vector<ChosenPart> parts;
-  std::vector<KeptOperation> kept;
+  std::vector<KeptOperation> kept;  ///< the indexed operations that are in no part, in the module's order
 };
 
+/// `program`: imported with import_options().
 Expected<Chosen> choose_parts(const Program& program, const SpliceOptions& options);
 
 }  // namespace strew::inline v0

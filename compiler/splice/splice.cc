@@ -22,11 +22,12 @@
 namespace strew::inline v0 {
 namespace {
 
-Expected<MlirText> read_text(std::string_view text, const std::string& name) {
+Expected<MlirText> read_text(std::string_view text, const std::string& name, const SpliceOptions& options) {
+  const ImportOptions import = import_options(options);
   STREW_ASSIGN(const MlirModule* module,
                open_module<MlirModule>("libstrew_import_mlir.so", "strew_import_mlir_module", "reading .mlir"));
-  STREW_ASSIGN(MlirText read, module->read_text(text, name));
-  STREW_ASSIGN(read.program, finish_import(std::move(read.program), name, {}));
+  STREW_ASSIGN(MlirText read, module->read_text(text, name, import));
+  STREW_ASSIGN(read.program, finish_import(std::move(read.program), name, import));
   return read;
 }
 
@@ -78,7 +79,7 @@ Expected<Spliced> splice_read(std::string_view text, const MlirText& read, const
 
 Expected<Spliced> splice(std::string_view text, const std::string& name, const SpliceOptions& options) {
   const FpEnvironment environment(true);  // folding computes constants
-  STREW_ASSIGN(MlirText read, read_text(text, name));
+  STREW_ASSIGN(MlirText read, read_text(text, name, options));
   if (read.index.partitions > 1)
     return unchanged(text, name,
                      fmt::format("it is divided into {} partitions, and a call would gather its operands from all of them",
@@ -91,7 +92,7 @@ Expected<Spliced> splice(std::string_view text, const std::string& name, const S
     if (!found.ok()) return unchanged(text, name, found.status().message());
     inlined = std::move(found->text);
     lines = std::move(found->lines);
-    STREW_ASSIGN(read, read_text(inlined, name));
+    STREW_ASSIGN(read, read_text(inlined, name, options));
     if (!read.index.unreadable.empty()) return unchanged(text, name, read.index.unreadable);
   }
   STREW_ASSIGN(Spliced out, splice_read(lines.empty() ? text : inlined, read, options));

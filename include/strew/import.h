@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -27,6 +28,9 @@ struct ImportOptions {
   Order order = Order::in_order;  ///< `--order`
   bool override_accumulate = false;
   Accumulate accumulate = Accumulate::native;  ///< `--accumulate`
+  /// Why a function is left to the host: a scatter with this function in its region is then an operation that strew does not run, for that reason, and
+  /// operation number `compute` around the kernels becomes part of none. Empty: it is not. `compute` is -1 for a region. None: no function is.
+  std::function<std::string(const Program&, int compute, const Expr& function)> refuses;
 };
 
 /// Reads `path`, a regular file, whose ending determines the format (.onnx .tflite .mlir .pto .strew; docs/cli.md).

@@ -80,7 +80,7 @@ Status fuse_program(Program& program, const ImportOptions& options) {
   follow_extents(program);
   program.mark_unused();  // what nobody reads may read a gather that is erased
   const Reader reader(program);
-  const FusionContext context{program, reader};
+  const FusionContext context{program, reader, options};
   const auto kernels = [&] { return static_cast<int>(program.kernels().size()); };
   const int computes = static_cast<int>(program.computes().size());  // steps add some, which no step has to look at
   Status status;

@@ -30,6 +30,7 @@ class ReductionFusion {
   void run() {
     const auto* const reduce = last_.as<ReduceOp>();
     if (reduce == nullptr || !context_.program.is_needed(compute_) || last_.results.size() != 1) return;
+    if (context_.is_refused(compute_, reduce->function)) return;
     reduced_ = reduce->dims;
     const Reader& reader = context_.reader;
     initial_ = reader.constant(reader.quantity(reader.elements_of(last_.arguments[1])));

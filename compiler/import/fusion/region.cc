@@ -22,8 +22,11 @@ bool covers(const Reader& reader, const Frame& frame, const Element& element, co
 }
 
 /// The elementwise operation that gives `value`, if it may be part of a graph over `dims`; else null.
-const Compute* map_over(const Program& program, int value, const std::vector<int64_t>& dims) {
-  return program.type(value).dims == dims ? program.compute_of<MapOp>(value) : nullptr;
+const Compute* map_over(const FusionContext& context, int value, const std::vector<int64_t>& dims) {
+  const Program& program = context.program;
+  const Compute* const map = program.type(value).dims == dims ? program.compute_of<MapOp>(value) : nullptr;
+  const bool is_refused = map != nullptr && context.is_refused(program.value(value).index, map->as<MapOp>()->function);
+  return is_refused ? nullptr : map;
 }
 
 /// Has the input one element per point of the frame? If it is read per position, the frame has no window dims.
@@ -45,7 +48,7 @@ Region region_of(const FusionContext& context, int root, int readers, const std:
   while (!open.empty()) {
     const auto [value, seen] = *open.begin();
     open.erase(open.begin());
-    const Compute* map = map_over(context.program, value, dims);
+    const Compute* map = map_over(context, value, dims);
     const size_t added = map == nullptr ? 0 : map->as<MapOp>()->function.nodes.size();
     const bool enters = map != nullptr && context.program.readers(value) == seen && nodes + added <= kMaxFused;
     if (!enters) {

@@ -10,7 +10,12 @@ namespace strew::inline v0::fusion {
 struct FusionContext {
   Program& program;
   const Reader& reader;
+  const ImportOptions& options;
 
+  /// Does the host keep the operation around the kernels, whose function this is?
+  bool is_refused(int compute, const Expr& function) const {
+    return options.refuses && !options.refuses(program, compute, function).empty();
+  }
   const ProgramKernel& kernel(int number) const { return program.kernel(number); }
   /// The kernel that gives the value if it is a gather; else -1.
   int gather_of(int value) const {

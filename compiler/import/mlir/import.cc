@@ -151,8 +151,7 @@ Expected<Program> import_module(const ParsedModule& parsed, const ImportOptions&
   return std::move(t.out);
 }
 
-Expected<Program> read_module(const ParsedModule& parsed) {
-  const ImportOptions options;
+Expected<Program> read_module(const ParsedModule& parsed, const ImportOptions& options) {
   Translation t(parsed, options);
   t.xla_attribute = kPartitions;
   t.keeps_calls = true;

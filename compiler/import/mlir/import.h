@@ -9,6 +9,6 @@ namespace strew::inline v0 {
 class ParsedModule;
 Expected<Program> import_module(const ParsedModule& parsed, const ImportOptions& options);
 /// As MlirModule::read_text says.
-Expected<Program> read_module(const ParsedModule& parsed);
+Expected<Program> read_module(const ParsedModule& parsed, const ImportOptions& options);
 
 }  // namespace strew::inline v0

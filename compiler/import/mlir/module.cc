@@ -39,9 +39,9 @@ Expected<Program> import_parsed(std::string_view text, const std::string& path, 
   return import_module(*parsed, options);
 }
 
-Expected<MlirText> read_parsed(std::string_view text, const std::string& path) {
+Expected<MlirText> read_parsed(std::string_view text, const std::string& path, const ImportOptions& options) {
   STREW_ASSIGN(const std::unique_ptr<ParsedModule> parsed, ParsedModule::parse(text, path));
-  STREW_ASSIGN(Program program, read_module(*parsed));
+  STREW_ASSIGN(Program program, read_module(*parsed, options));
   return MlirText{std::move(program), index_text(*parsed, text)};
 }
 
@@ -65,8 +65,8 @@ Expected<Program> import_text(std::string_view text, const std::string& path, co
   return guarded<Program>(path, [&] { return import_parsed(text, path, options); });
 }
 
-Expected<MlirText> read_text(std::string_view text, const std::string& path) {
-  return guarded<MlirText>(path, [&] { return read_parsed(text, path); });
+Expected<MlirText> read_text(std::string_view text, const std::string& path, const ImportOptions& options) {
+  return guarded<MlirText>(path, [&] { return read_parsed(text, path, options); });
 }
 
 }  // namespace

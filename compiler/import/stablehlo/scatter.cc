@@ -101,6 +101,8 @@ Status import_scatter(Translation& t, mlir::Operation* op) {
   for (const TensorType& type : scatter.updates) updates.push_back(type.dtype);
   STREW_ASSIGN(Expr expr, region_to_expr(t, op->getRegion(0), elements, updates));
   STREW_TRY(check_results(expr, elements));
+  if (t.options.refuses)
+    if (std::string reason = t.options.refuses(t.out, -1, expr); !reason.empty()) return unsupported(std::move(reason));
   set_combiner(scatter, std::move(expr));
   return t.add_kernel(op, std::move(scatter), t.operands(op));
 }

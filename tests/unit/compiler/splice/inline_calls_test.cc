@@ -14,7 +14,7 @@ using testing::HasSubstr;
 Expected<MlirText> read(const std::string& text) {
   STREW_ASSIGN(const MlirModule* module,
                open_module<MlirModule>("libstrew_import_mlir.so", "strew_import_mlir_module", "a test"));
-  return module->read_text(text, "FILE");
+  return module->read_text(text, "FILE", {});
 }
 
 InlinedText inlined(const std::string& text) {
