@@ -105,8 +105,10 @@ Environment read_environment(const char* (*value_of)(const char* variable)) {
 std::string unknown_variables(const char* const* entries) {
   constexpr std::string_view kOfTheTree[] = {"STREW_DIFFERENTIAL", "STREW_JOBS", "STREW_PEERS_PYTHON", "STREW_REPORT_PAGE",
                                              "STREW_UPDATE_GOLDEN"};
+  constexpr std::string_view kOfBindings[] = {"STREW_JAX"};  // bindings/python/strew/jax reads it
   std::vector<std::string_view> known(std::begin(kOfTheTree), std::end(kOfTheTree)), of_options;
   for (const OptionRow& row : kOptionRows) of_options.emplace_back(row.variable);
+  known.insert(known.end(), std::begin(kOfBindings), std::end(kOfBindings));
   known.insert(known.end(), of_options.begin(), of_options.end());
   std::string out;
   for (; entries != nullptr && *entries != nullptr; ++entries) {
