@@ -32,9 +32,11 @@ class Base:
     """Shape of the updates; None: it reads."""
     computes: bool = False
     """It does arithmetic with elements."""
-    real: bool = True
-    """It has no meaning for complex numbers and bool."""
+    floating: bool = False
+    """It has no meaning for integers."""
     differentiable: bool = True
+    carried: bool = True
+    """Of updates: the result has the array's shape and dtype, as the carry of a loop needs it."""
     index: str = "int32"
 
 
@@ -48,25 +50,25 @@ class Case:
 def elements(rng, dtype, shape, specials):
     kind = jnp.dtype(dtype)
     if kind == bool:
-        return jnp.asarray(rng.integers(0, 2, shape).astype(bool))
+        return rng.integers(0, 2, shape).astype(bool)
     if jnp.issubdtype(kind, jnp.integer):
         least = 0 if jnp.issubdtype(kind, jnp.unsignedinteger) else -9
         array = rng.integers(least, 10, shape)
         extreme = rng.random(shape) < 0.1
-        return jnp.asarray(np.where(extreme, rng.choice([jnp.iinfo(kind).min, jnp.iinfo(kind).max], shape).astype(kind), array.astype(kind)))
+        return np.asarray(np.where(extreme, np.array([jnp.iinfo(kind).min, jnp.iinfo(kind).max], kind)[rng.integers(0, 2, shape)], array.astype(kind)), kind)
     if jnp.issubdtype(kind, jnp.complexfloating):
-        return jnp.asarray((rng.standard_normal(shape) + 1j * rng.standard_normal(shape)).astype(kind))
+        return np.asarray(rng.standard_normal(shape) + 1j * rng.standard_normal(shape), kind)
     array = rng.standard_normal(shape) * rng.choice([1.0, 1000.0], shape)
     if specials:
         array = np.where(rng.random(shape) < 0.15, rng.choice(SPECIALS, shape), array)
     with np.errstate(over="ignore", invalid="ignore"):
-        return jnp.asarray(np.asarray(array).astype(np.float32 if kind.itemsize < 4 else kind)).astype(kind)
+        return np.asarray(array, np.float32 if kind.itemsize < 4 else kind).astype(kind)
 
 
 def index_elements(rng, dtype, shape, extent):
     low = 0 if jnp.issubdtype(jnp.dtype(dtype), jnp.unsignedinteger) else -extent - 2
     array = rng.integers(low, extent + 3, shape)
-    return jnp.asarray(np.where(rng.random(shape) < 0.3, rng.integers(0, max(extent // 2, 1), shape), array).astype(dtype))
+    return np.asarray(np.where(rng.random(shape) < 0.3, rng.integers(0, max(extent // 2, 1), shape), array), dtype)
 
 
 def gather(slices, dnums, mode=None, **kwargs):
@@ -124,7 +126,7 @@ def reads():
     window = {"offset_dims": (1, 2), "collapsed_slice_dims": (), "start_index_map": (0, 1)}
     for mode in ("clip", "fill", "promise_in_bounds"):
         add(f"gather of windows, {mode}", gather((3, 4), window, mode), matrix, ((6, 2), 12))
-    add("gather along a batch", gather((1, 1), {"offset_dims": (1,), "collapsed_slice_dims": (1,), "start_index_map": (1,), "operand_batching_dims": (0,), "start_indices_batching_dims": (0,)}),
+    add("gather along a batch", gather((1, 1), {"offset_dims": (), "collapsed_slice_dims": (1,), "start_index_map": (1,), "operand_batching_dims": (0,), "start_indices_batching_dims": (0,)}),
         matrix, ((12, 1), 8))
     add("gather of columns along a batch",
         gather((1, 1, 4), {"offset_dims": (2,), "collapsed_slice_dims": (1,), "start_index_map": (1,), "operand_batching_dims": (0,), "start_indices_batching_dims": (0,)}, "clip"), cube, ((6, 3, 1), 5))
@@ -137,7 +139,7 @@ def reads():
     add("rows, then positive", lambda x, i: jnp.maximum(x[i], 0), matrix, ids, computes=True)
     add("indices computed", lambda x, i, j: x[(i * 3 + j) % 12], matrix, ids, ids)
     add("indices of float", lambda x, i: x[(i.astype(jnp.float32) * 0.5).astype(jnp.int32)], matrix, ids)
-    add("one_hot", lambda x, i: jax.nn.one_hot(i, 12, dtype=x.dtype) @ x, matrix, ids, computes=True, real=False)
+    add("one_hot", lambda x, i: jax.nn.one_hot(i, 12, dtype=x.dtype) @ x, matrix, ids, computes=True)
     add("repeat", lambda x, i: jnp.repeat(x, jnp.abs(i) % 4, axis=0, total_repeat_length=20), matrix, ((12,), 12))
     add("roll", lambda x, i: jnp.roll(x, i, axis=1), matrix, ((), 8))
     add("choose by sort", lambda x, i: x[jnp.argsort(i, stable=True)], matrix, ((12,), 5))
@@ -160,9 +162,8 @@ def updates():
     ids, other = ((9,), 12), ((9,), 8)
     methods = {"set": False, "add": True, "subtract": True, "multiply": True, "divide": True, "power": True, "min": True, "max": True}
     for method, computes in methods.items():
-        real = method in ("min", "max", "power", "divide")
         smooth = method not in ("multiply", "divide", "power")  # these have a gradient for unique indices alone
-        more = {"computes": computes, "real": real, "differentiable": smooth}
+        more = {"computes": computes, "floating": method in ("divide", "power"), "differentiable": smooth}
 
         def at(x, *places, method=method):
             return getattr(x.at[places], method)
@@ -185,7 +186,7 @@ def updates():
     add("dynamic_update_slices", lambda x, i, j, u: lax.dynamic_update_slice_in_dim(lax.dynamic_update_slice_in_dim(x, u, i, 0), u, j, 0), matrix, (((), 12), ((), 12)), (3, 8))
     window = {"update_window_dims": (1, 2), "inserted_window_dims": (), "scatter_dims_to_operand_dims": (0, 1)}
     batch = {"update_window_dims": (), "inserted_window_dims": (1,), "scatter_dims_to_operand_dims": (1,), "operand_batching_dims": (0,), "scatter_indices_batching_dims": (0,)}
-    for which, more in ((lax.scatter, {}), (lax.scatter_add, {"computes": True}), (lax.scatter_max, {"computes": True, "real": True})):
+    for which, more in ((lax.scatter, {}), (lax.scatter_add, {"computes": True}), (lax.scatter_max, {"computes": True})):
         name = which.__name__
         for mode in ("clip", "fill", "promise_in_bounds"):
             add(f"{name} of windows, {mode}", scatter(which, window, mode), matrix, (((6, 2), 12),), (6, 3, 4), **more)
@@ -193,7 +194,7 @@ def updates():
         add(f"{name} along a batch of rows", scatter(which, batch | {"update_window_dims": (2,)}, "clip"), cube, (((6, 3, 1), 5),), (6, 3, 8), **more)
     for kind in ("sum", "prod", "min", "max"):
         segment = getattr(jax.ops, f"segment_{kind}")
-        more = {"computes": True, "real": kind != "sum", "differentiable": kind != "prod"}
+        more = {"computes": True, "differentiable": kind != "prod"}
         add(f"segment_{kind}", lambda x, i, u, segment=segment: x + segment(u, i, num_segments=12), matrix, (ids,), (9, 8), **more)
         add(f"segment_{kind}, sorted", lambda x, i, u, segment=segment: x + segment(u, jnp.sort(i), num_segments=12, indices_are_sorted=True), matrix, (ids,), (9, 8), **more)
         add(f"segment_{kind} of numbers", lambda x, i, u, segment=segment: x + segment(u, i, num_segments=12)[:, None], matrix, (((30,), 12),), (30,), **more)
@@ -203,21 +204,21 @@ def updates():
         add(f"put_along_axis {axis}", lambda x, i, u, axis=axis: jnp.put_along_axis(x, i, u, axis, inplace=False), matrix, ((shape, matrix[axis]),), shape)
     add("put_along_axis, unique", lambda x, i, u: jnp.put_along_axis(x, jnp.argsort(i, 1), u, 1, inplace=False), matrix, (((12, 8), 8),), matrix)
     add("bincount", lambda x, i, u: x + jnp.bincount(i, length=8).astype(x.dtype), matrix, (((30,), 8),), (), computes=True, differentiable=False)
-    add("bincount with weights", lambda x, i, u: x + jnp.bincount(jnp.abs(i), weights=u, length=8).astype(x.dtype), matrix, (((30,), 8),), (30,), computes=True, real=True)
-    add("histogram", lambda x, i, u: x + jnp.histogram(i, bins=8, range=(-5.0, 15.0))[0].astype(x.dtype), matrix, (((30,), 12),), (), computes=True, real=True, differentiable=False)
+    add("bincount with weights", lambda x, i, u: x + jnp.bincount(jnp.abs(i), weights=u, length=8).astype(x.dtype), matrix, (((30,), 8),), (30,), computes=True)
+    add("histogram", lambda x, i, u: x + jnp.histogram(i, bins=8, range=(-5.0, 15.0))[0].astype(x.dtype), matrix, (((30,), 12),), (), computes=True, differentiable=False)
     add("permute and back", lambda x, i, u: x.at[jnp.argsort(i)].set(x[jnp.argsort(i)] + u), matrix, (((12,), 4),), matrix, computes=True)
     add("experts", experts, matrix, (((24,), 4),), (24,), computes=True)
     add("messages", lambda x, i, j, u: jnp.zeros_like(x).at[i].add(x[j]), matrix, (ids, ids), (), computes=True)
     add("messages with weights", lambda x, i, j, u: jnp.zeros_like(x).at[i].add(x[j] * u[:, None]), matrix, (ids, ids), (9,), computes=True)
-    add("messages of differences", lambda x, i, j, u: x.at[i].max(x[j] - x[i]), matrix, (ids, ids), (), computes=True, real=True)
-    add("degrees", lambda x, i, u: x / jnp.maximum(1, jnp.zeros(12, x.dtype).at[i].add(1))[:, None], matrix, (ids,), (), computes=True, real=True, differentiable=False)
-    add("gradient of an embedding", lambda x, i, u: x - jax.vjp(lambda t: t[i], x)[1](u)[0], matrix, (ids,), (9, 8), computes=True)
+    add("messages of differences", lambda x, i, j, u: x.at[i].max(x[j] - x[i]), matrix, (ids, ids), (), computes=True)
+    add("degrees", lambda x, i, u: x / jnp.maximum(1, jnp.zeros(12, x.dtype).at[i].add(1))[:, None], matrix, (ids,), (), computes=True, floating=True, differentiable=False)
+    add("gradient of an embedding", lambda x, i, u: x - jax.vjp(lambda t: t[i], x)[1](u)[0], matrix, (ids,), (9, 8), computes=True, floating=True)
     add("paged write", lambda x, i, u: x.reshape(4, 3, 8).at[i // 3, i % 3].set(u, mode="drop").reshape(12, 8), matrix, (ids,), (9, 8))
     add("updates of another dtype", lambda x, i, u: x.at[i].add(jnp.ones((9, 8), jnp.int8).astype(x.dtype)), matrix, (ids,), (), computes=True)
     add("update of what was read", lambda x, i, u: x.at[i].set(x[i] + u), matrix, (ids,), (9, 8), computes=True)
     add("into computed", lambda x, i, u: (x * 2).at[i].add(u), matrix, (ids,), (9, 8), computes=True)
     add("into a constant", lambda x, i, u: jnp.full((12, 8), 3, x.dtype).at[i].set(u), matrix, (ids,), (9, 8))
-    add("then read", lambda x, i, j, u: x.at[i].add(u)[j], matrix, (ids, ids), (9, 8), computes=True)
+    add("then read", lambda x, i, j, u: x.at[i].add(u)[j], matrix, (ids, ids), (9, 8), computes=True, carried=False)
     for index in ("int8", "uint8", "int16", "uint32"):
         add(f"add rows by {index}", lambda x, i, u: x.at[i].add(u), matrix, (ids,), (9, 8), index=index, computes=True)
     return found
@@ -236,7 +237,7 @@ def experts(x, i, u):
 def many(base, rng, make, count, which):
     """The base's arguments, those for which `which` is true `count` times."""
     made = [make() for _ in range(count)]
-    return [jnp.stack([each[n] for each in made]) if batched else made[0][n] for n, batched in enumerate(which)]
+    return [np.stack([each[n] for each in made]) if batched else made[0][n] for n, batched in enumerate(which)]
 
 
 def transforms(base, floating):
@@ -251,13 +252,13 @@ def transforms(base, floating):
     batched("vmap", [True] * number)
     batched("vmap of the array", [True] + [False] * (number - 1))
     batched("vmap of the indices", [False] + [True] * len(base.indices) + [False] * (not reading))
-    found.append(("vmap of vmap", jax.vmap(jax.vmap(f)), lambda rng, make: [jnp.stack([a, b]) for a, b in zip(many(base, rng, make, 2, [True] * number), many(base, rng, make, 2, [True] * number), strict=True)]))
+    found.append(("vmap of vmap", jax.vmap(jax.vmap(f)), lambda rng, make: [np.stack([a, b]) for a, b in zip(many(base, rng, make, 2, [True] * number), many(base, rng, make, 2, [True] * number), strict=True)]))
     found.append(("cond", lambda *a: lax.cond(jnp.sum(a[1]) % 2 == 0, f, lambda *b: f(*b[:1], *[each + 1 for each in b[1:1 + len(base.indices)]], *b[1 + len(base.indices):]), *a),
                   lambda rng, make: make()))
     found.append(("shard_map", shard_mapped(f), lambda rng, make: make()))
     if reading:
         found.append(("scan", lambda x, *s: lax.scan(lambda c, t: (c, f(c, *t)), x, s)[1], lambda rng, make: many(base, rng, make, 4, [False] + [True] * (number - 1))))
-    else:
+    elif base.carried:
         found.append(("scan", lambda x, *s: lax.scan(lambda c, t: (f(c, *t), None), x, s)[0], lambda rng, make: many(base, rng, make, 4, [False] + [True] * (number - 1))))
         found.append(("fori", lambda x, *s: lax.fori_loop(0, 3, lambda n, c: f(c, *[each + n.astype(each.dtype) for each in s[:len(base.indices)]], *s[len(base.indices):]), x), lambda rng, make: make()))
         found.append(("while", lambda x, *s: lax.while_loop(lambda c: c[0] < 3, lambda c: (c[0] + 1, f(c[1], *s)), (0, x))[1], lambda rng, make: make()))
@@ -271,7 +272,7 @@ def transforms(base, floating):
         batched("vmap of grad", [True] * number, gradient)
         found.append(("grad of remat", jax.grad(jax.checkpoint(loss), wrt), lambda rng, make: make()))
         found.append(("jvp", lambda *a: jax.jvp(lambda x: f(x, *a[1:]), (a[0],), (jnp.ones_like(a[0]) * 0.5,)), lambda rng, make: make()))
-        if not reading:
+        if not reading and base.carried:
             found.append(("grad of scan", jax.grad(lambda x, *s: jnp.sum(lax.scan(lambda c, t: (f(c, *t), None), x, s)[0]).astype(jnp.float32), wrt),
                           lambda rng, make: many(base, rng, make, 3, [False] + [True] * (number - 1))))
             found.append(("grad of vmap", jax.grad(lambda *a: jnp.sum(jax.vmap(f)(*a)).astype(jnp.float32), wrt), lambda rng, make: many(base, rng, make, 3, [True] * number)))
@@ -289,6 +290,8 @@ def make_cases(x64, per_base):
     for base in reads() + updates():
         rng = np.random.default_rng(zlib.crc32(f"{base.name} {x64}".encode()))
         dtypes = (COMPUTED_X64 if x64 else COMPUTED) if base.computes else (MOVED_X64 if x64 else MOVED)
+        if base.floating:
+            dtypes = [each for each in dtypes if jnp.issubdtype(jnp.dtype(each), jnp.floating)]
         index = base.index if not x64 else {"int32": "int64", "int16": "uint64"}.get(base.index, base.index)
         for number in range(per_base + 1):
             dtype = dtypes[0] if number == 0 else dtypes[rng.integers(len(dtypes))]

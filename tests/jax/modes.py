@@ -3,6 +3,7 @@
 Importing this module exits with status 77 when jax is absent.
 """
 import sys
+import warnings
 
 try:
     import jax
@@ -12,6 +13,9 @@ except ImportError as error:
     sys.exit(77)
 
 import strew.jax
+
+# strew says so where it meets something in a module that it did not expect.
+warnings.filterwarnings("error", message="strew.jax: module", category=RuntimeWarning)
 
 __all__ = ["MODES", "Failures", "differs", "leaves_of", "results_of"]
 
@@ -30,13 +34,12 @@ class Failures(list):
             self.append(message)
 
 
-def results_of(mode, functions):
-    """What each of some (function, arguments) gives, compiled in that mode: a list of lists of NumPy arrays. Warnings of strew's, which say that it met something that it did not
-    expect, are errors."""
+def results_of(mode, functions, **options):
+    """What each of some (function, arguments) gives, compiled in that mode with these options of jax.jit: a list of lists of NumPy arrays."""
     jit = strew.jax.jit if mode == "fused" else jax.jit
     (strew.jax.enable if mode == "operators" else strew.jax.disable)()
     try:
-        return [leaves_of(jit(function)(*arguments)) for function, arguments in functions]
+        return [leaves_of(jit(function, **options)(*arguments)) for function, arguments in functions]
     finally:
         strew.jax.disable()
 
