@@ -285,7 +285,7 @@ def shard_mapped(function):
 
 
 def make_cases(x64, per_base):
-    """[Case]: every base with jit alone, and `per_base` times with another transform and dtype, which its name draws."""
+    """[Case]: every base with jit alone (without 64-bit types), and `per_base` times with a transform and a dtype, which its name draws."""
     found = []
     for base in reads() + updates():
         rng = np.random.default_rng(zlib.crc32(f"{base.name} {x64}".encode()))
@@ -293,7 +293,7 @@ def make_cases(x64, per_base):
         if base.floating:
             dtypes = [each for each in dtypes if jnp.issubdtype(jnp.dtype(each), jnp.floating)]
         index = base.index if not x64 else {"int32": "int64", "int16": "uint64"}.get(base.index, base.index)
-        for number in range(per_base + 1):
+        for number in range(x64, per_base + 1):
             dtype = dtypes[0] if number == 0 else dtypes[rng.integers(len(dtypes))]
             floating = jnp.issubdtype(jnp.dtype(dtype), jnp.floating) and jnp.dtype(dtype).itemsize > 1
             choices = transforms(base, floating)

@@ -22,7 +22,7 @@ TOGETHER = 12
 def check_cases(failures, options):
     from cases import make_cases
     cases = [case for case in make_cases(options.x64, options.per_base) if re.search(options.only, case.name)]
-    groups = [cases[n:n + TOGETHER] for n in range(0, len(cases), TOGETHER)] + [[case] for case in cases[::options.single] if options.single]
+    groups = [cases[n:n + TOGETHER] for n in range(0, len(cases), TOGETHER)] + [[case] for number, case in enumerate(cases) if options.single and number % options.single == 0]
     functions = [(lambda given, group=group: [case.function(*each) for case, each in zip(group, given, strict=True)], ([case.arguments for case in group],)) for group in groups]
     results = {}
     for mode in MODES:
@@ -89,7 +89,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("build", nargs="?")
     parser.add_argument("--x64", action="store_true", help="with 64-bit types, in this process alone")
-    parser.add_argument("--per-base", type=int, default=3, help="drawn cases for each way of indexing")
+    parser.add_argument("--per-base", type=int, default=2, help="drawn cases for each way of indexing")
     parser.add_argument("--only", default="", help="cases whose names match")
     parser.add_argument("--single", type=int, default=20)
     options = parser.parse_args()
