@@ -1,7 +1,7 @@
 // splice(): the text is read, its calls of functions are inlined, parts are chosen (policy.h), and the text is written with a call for each (rewrite.h). What
 // makes a part unfit for a call of its own leaves it to XLA, with the reason.
 //
-// Tested by tests/unit/compiler/splice/splice_test.cc and tests/error/splice_error_test.cc.
+// Tested by tests/unit/compiler/splice/splice_test.cc and splice_models_test.cc.
 #include "strew/splice.h"
 
 #include <fmt/format.h>

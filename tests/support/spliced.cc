@@ -1,4 +1,4 @@
-// See spliced.h. Used by tests/unit/compiler/splice and tests/golden/splice_test.cc.
+// See spliced.h. Used by tests/unit/compiler/splice.
 #include "tests/support/spliced.h"
 
 namespace strew::test {

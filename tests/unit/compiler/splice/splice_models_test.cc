@@ -44,7 +44,11 @@ TEST_P(SpliceModels, TheCallsDoWhatTheyStandFor) {
     ASSERT_TRUE(wanted.ok()) << wanted.status().message();
     ASSERT_EQ(made->inputs().size(), wanted->inputs().size());
     ASSERT_EQ(made->kernels().size() > 0, true);
-    if (!wanted->opaques().empty()) continue;  // strew does not run the whole
+    const auto is_open = [](const ProgramInput& input) {
+      return std::find(input.type.dims.begin(), input.type.dims.end(), kDynamic) != input.type.dims.end();
+    };
+    const bool has_open = std::any_of(wanted->inputs().begin(), wanted->inputs().end(), is_open);
+    if (!wanted->opaques().empty() || has_open) continue;  // strew does not run the whole, or not without extents
     test::Rng rng(7);
     for (int round = 0; round < 4; ++round) {
       const std::vector<Tensor> inputs = test::random_inputs(*wanted, rng);
