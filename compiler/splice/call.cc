@@ -1,5 +1,5 @@
 // The part's program holds the statements that are found on the way from its outputs back to its inputs, as they stand, but for their names: those are numbered, so that
-// equal parts have equal programs. A large constant on the way is an input, so that it stands in the module once.
+// equal parts have equal programs. A large constant on the way is an input, so that it stands in the module once, and so is one whose elements stand elsewhere in the file.
 //
 // Tested by tests/unit/compiler/splice/splice_test.cc.
 #include "compiler/splice/call.h"
@@ -28,8 +28,8 @@ bool comes_before(const TextIndex& index, int a, int b) {
 /// Finds what the part's program holds.
 class PartWalk {
  public:
-  PartWalk(const TextIndex& index, const ValueMap& values, const Program& program, const Part& part)
-      : index_(index), values_(values), program_(program), part_(part) {}
+  PartWalk(std::string_view text, const TextIndex& index, const ValueMap& values, const Program& program, const Part& part)
+      : text_(text), index_(index), values_(values), program_(program), part_(part) {}
 
   void run(PlannedCall& call) {
     for (const std::vector<int>& output : call.outputs) need(output[0], true);
@@ -70,7 +70,9 @@ class PartWalk {
   bool is_outside(const TextValue& value) const {
     if (value.statement < 0) return true;
     const TextStatement& s = index_.statements[value.statement];
-    return s.operation.ends_with(".constant") && s.end - s.begin > kLargeConstant;
+    if (!s.operation.ends_with(".constant")) return false;
+    const std::string_view own = text_.substr(s.begin, s.end - s.begin);
+    return own.size() > kLargeConstant || own.find("dense_resource<") != std::string_view::npos;
   }
 
   void need(int text_value, bool is_output) {
@@ -88,6 +90,7 @@ class PartWalk {
     }
   }
 
+  const std::string_view text_;
   const TextIndex& index_;
   const ValueMap& values_;
   const Program& program_;
@@ -228,7 +231,7 @@ Expected<PlannedCall> make_call(std::string_view text, const TextIndex& index, c
     if (call.block >= 0 && call.block != block) return unsupported("what it would run together stands in different regions");
     call.block = block;
   }
-  PartWalk walk(index, values, program, part);
+  PartWalk walk(text, index, values, program, part);
   walk.run(call);
   STREW_TRY(check_boundary(index, call));
   for (const auto& [output, input] : chosen.in_place) {

@@ -49,6 +49,18 @@ Spliced unchanged(std::string_view text, const std::string& name, std::string re
   return out;
 }
 
+/// The scatters and gathers of functions whose calls stay.
+void keep_called(const TextIndex& index, const std::string& name, std::vector<KeptOperation>& kept) {
+  for (const TextFunction& function : index.functions)
+    for (const TextStatement& statement : index.statements)
+      if (function.is_private && statement.indexed && statement.begin > function.begin && statement.end < function.end)
+        kept.push_back(
+            {statement.operation, fmt::format("{}:{}: {}", name, statement.line, statement.operation),
+             fmt::format("it stands in the function @{}, whose calls cannot be inlined: the function calls itself, or is no "
+                         "straight-line code",
+                         function.name)});
+}
+
 Expected<Spliced> splice_read(std::string_view text, const MlirText& read, const SpliceOptions& options) {
   STREW_ASSIGN(const Chosen chosen, choose_parts(read.program, options));
   Spliced out;
@@ -97,6 +109,7 @@ Expected<Spliced> splice(std::string_view text, const std::string& name, const S
   }
   STREW_ASSIGN(Spliced out, splice_read(lines.empty() ? text : inlined, read, options));
   if (out.calls.empty()) out.text = text;
+  keep_called(read.index, name, out.kept);
   for (SplicedCall& call : out.calls) call.location = original(std::move(call.location), name, lines);
   for (KeptOperation& kept : out.kept) kept.location = original(std::move(kept.location), name, lines);
   return out;

@@ -173,6 +173,37 @@ TEST(Splice, LinesAreThoseOfTheTextBeforeCallsWereInlined) {
   EXPECT_THAT(out.text, Not(HasSubstr("@add")));
 }
 
+TEST(Splice, WhatStandsInAFunctionThatCallsItselfStaysXlas) {
+  const std::string text = module(kArguments, "tensor<8x3xf32>",
+                                  "    %0 = call @add(%x, %i, %u)" + std::string(kTypes) + "\n    return %0 : tensor<8x3xf32>\n");
+  const std::string function = "  func.func private @add(" + std::string(kArguments) + ") -> tensor<8x3xf32> {\n" +
+                               scatter("%0", "%x", "%i", "%u") + "    %1 = call @add(%0, %i, %u)" + std::string(kTypes) +
+                               "\n    return %1 : tensor<8x3xf32>\n  }\n}\n";
+  const Spliced out = spliced(text.substr(0, text.size() - 2) + function);
+  EXPECT_EQ(out.text, text.substr(0, text.size() - 2) + function);
+  ASSERT_EQ(out.kept.size(), 1U);
+  EXPECT_EQ(out.kept[0].operation, "stablehlo.scatter");
+  EXPECT_EQ(out.kept[0].location, "FILE:7: stablehlo.scatter");
+  EXPECT_EQ(
+      out.kept[0].reason,
+      "it stands in the function @add, whose calls cannot be inlined: the function calls itself, or is no straight-line code");
+}
+
+TEST(Splice, AConstantWhoseElementsStandElsewhereIsAnOperand) {
+  const std::string body =
+      "    %c = stablehlo.constant dense_resource<rows> : tensor<2x1xi32>\n"
+      "    %0 = \"stablehlo.gather\"(%x, %c) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = "
+      "[0], "
+      "start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, 3>}> : (tensor<8x3xf32>, tensor<2x1xi32>) -> "
+      "tensor<2x3xf32>\n    return %0 : tensor<2x3xf32>\n";
+  const Spliced out =
+      spliced(module(kArguments, "tensor<2x3xf32>", body) +
+              "{-#\n  dialect_resources: {\n    builtin: {\n      rows: \"0x040000000100000005000000\"\n    }\n  }\n#-}\n");
+  ASSERT_EQ(out.calls.size(), 1U);
+  EXPECT_THAT(short_text(out.text), HasSubstr("%0 = stablehlo.custom_call @strew(%x, %c)"));
+  EXPECT_THAT(out.text, HasSubstr("}\n{-#\n  dialect_resources"));
+}
+
 TEST(Splice, SeveralPartitionsAreLeftAlone) {
   std::string text = module(kArguments, "tensor<8x3xf32>", scatter("%0", "%x", "%i", "%u") + "    return %0 : tensor<8x3xf32>\n");
   text.replace(text.find("partitions = 1"), 14, "partitions = 2");
