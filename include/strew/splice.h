@@ -27,6 +27,7 @@ enum class SpliceLevel : uint8_t {
 struct SpliceOptions {
   SpliceLevel level = SpliceLevel::operators;
   bool own_numerics = false;  ///< also what strew computes with other bits than XLA
+  bool any_size = false;      ///< also what is so small that XLA is done before a call is: for tests
 };
 
 /// A call that was put into the text.

@@ -437,9 +437,10 @@ typedef struct strew_splice_options {
   uint32_t size;
   uint8_t fused;        /* not 0: also elementwise work, look-ups and segments around scatters and gathers */
   uint8_t own_numerics; /* not 0: also what strew computes with other bits than XLA */
+  uint8_t any_size;     /* not 0: also what is so small that XLA is done before a call is: for tests */
 } strew_splice_options;
 #define STREW_SPLICE_OPTIONS_INIT \
-  { sizeof(strew_splice_options), 0, 0 }
+  { sizeof(strew_splice_options), 0, 0, 0 }
 /* `text` of `size` bytes is a module; `name` stands for it in locations and messages. `options` may be null. */
 STREW_API strew_status strew_splice(const char* text, size_t size, const char* name, const strew_splice_options* options,
                                     strew_spliced** out) STREW_CHECK_RESULT;

@@ -28,6 +28,7 @@ void test_splice(void) {
   options.size = sizeof options;
   options.fused = 1;
   options.own_numerics = 1;
+  options.any_size = 1;
   if (!OK(strew_splice(kGather, size, "a.mlir", &options, &spliced))) return;
   CHECK(strew_spliced_length(spliced) == strlen(strew_spliced_text(spliced)));
   CHECK(strstr(strew_spliced_text(spliced), "    %0 = stablehlo.custom_call @strew(%x, %i) {") != NULL);

@@ -26,22 +26,29 @@ class SpliceCli : public strew::testing::Cli {
 };
 
 TEST_F(SpliceCli, TheTextGoesToStdoutAndWhatWasReplacedToStderr) {
-  const strew::testing::Outcome out = strew("splice model.mlir");
+  const strew::testing::Outcome out = strew("splice model.mlir --any-size");
   EXPECT_EQ(out.exit, 0);
   EXPECT_THAT(out.out, HasSubstr("%0 = stablehlo.custom_call @strew(%arg0, %arg1, %arg2) {"));
   EXPECT_EQ(out.err, "strew: replaced: model.mlir:3: stablehlo.scatter: main, stablehlo.scatter\n");
-  EXPECT_EQ(strew("splice model.mlir --fused --numerics strew -o -").out.substr(0, 20), out.out.substr(0, 20));
+  EXPECT_EQ(strew("splice model.mlir --any-size --fused --numerics strew -o -").out.substr(0, 20), out.out.substr(0, 20));
 }
 
 TEST_F(SpliceCli, AFileGetsTheText) {
-  const strew::testing::Outcome out = strew("splice model.mlir -o spliced.mlir");
+  const strew::testing::Outcome out = strew("splice model.mlir --any-size -o spliced.mlir");
   EXPECT_EQ(out.exit, 0);
   EXPECT_EQ(out.out, "");
-  EXPECT_EQ(read("spliced.mlir"), strew("splice model.mlir").out);
-  const Json json = Json::parse(success("splice model.mlir -o spliced.mlir --json"));
+  EXPECT_EQ(read("spliced.mlir"), strew("splice model.mlir --any-size").out);
+  const Json json = Json::parse(success("splice model.mlir --any-size -o spliced.mlir --json"));
   EXPECT_EQ(json["calls"][0]["operations"], Json::array({"stablehlo.scatter"}));
   EXPECT_FALSE(json.contains("text"));
-  EXPECT_EQ(Json::parse(success("splice model.mlir --json"))["text"], read("spliced.mlir"));
+  EXPECT_EQ(Json::parse(success("splice model.mlir --any-size --json"))["text"], read("spliced.mlir"));
+}
+
+TEST_F(SpliceCli, WhatIsSmallStaysXlas) {
+  const strew::testing::Outcome out = strew("splice model.mlir");
+  EXPECT_EQ(out.exit, 0);
+  EXPECT_EQ(out.out, read("model.mlir"));
+  EXPECT_THAT(out.err, StartsWith("strew: kept: model.mlir:3: stablehlo.scatter: its updates are "));
 }
 
 TEST_F(SpliceCli, WhatStaysXlasIsNamedWithTheReason) {

@@ -242,6 +242,7 @@ void add_splice_options(CLI::App& app, Options& options, Raw& raw) {
   app.add_option("--numerics", raw.numerics,
                  "xla: only what has the bits of XLA; strew: also what strew computes with other bits (default: xla)")
       ->check(one_of({"xla", "strew"}));
+  app.add_flag("--any-size", options.splice.any_size, "replace what is so small that XLA is faster, too (for tests)");
   add_size_option(app, options);
   add_json_option(app, options);
 }

@@ -32,7 +32,8 @@ strew_status strew_splice(const char* text, size_t size, const char* name, const
     STREW_TRY(check_not_null(out, "out"));
     constexpr strew_splice_options kDefaults = STREW_SPLICE_OPTIONS_INIT;
     STREW_ASSIGN(const strew_splice_options known, known_fields(options, kDefaults, "options"));
-    const SpliceOptions wanted{known.fused != 0 ? SpliceLevel::fused : SpliceLevel::operators, known.own_numerics != 0};
+    const SpliceOptions wanted{known.fused != 0 ? SpliceLevel::fused : SpliceLevel::operators, known.own_numerics != 0,
+                               known.any_size != 0};
     STREW_ASSIGN(Spliced spliced, splice({text, size}, name, wanted));
     *out = new strew_spliced(std::move(spliced));
     return {};

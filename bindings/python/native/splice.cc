@@ -38,10 +38,11 @@ nb::list kept_of(const strew_spliced* spliced) {
   return out;
 }
 
-nb::tuple splice(const std::string& text, bool fused, bool own_numerics) {
+nb::tuple splice(const std::string& text, bool fused, bool own_numerics, bool any_size) {
   strew_splice_options options = STREW_SPLICE_OPTIONS_INIT;
   options.fused = fused ? 1 : 0;
   options.own_numerics = own_numerics ? 1 : 0;
+  options.any_size = any_size ? 1 : 0;
   strew_spliced* made = nullptr;
   strew_status status = nullptr;
   {
@@ -55,6 +56,6 @@ nb::tuple splice(const std::string& text, bool fused, bool own_numerics) {
 
 }  // namespace
 
-void add_splice(nb::module_& module) { module.def("splice", splice, nb::arg("text"), nb::arg("fused"), nb::arg("own_numerics")); }
+void add_splice(nb::module_& module) { module.def("splice", splice, nb::arg("text"), nb::arg("fused"), nb::arg("own_numerics"), nb::arg("any_size") = false); }
 
 }  // namespace strew::python

@@ -31,7 +31,7 @@ TEST_P(SpliceModels, TheCallsDoWhatTheyStandFor) {
   const std::string text = test::read_text(test::source_folder() / GetParam() / "model.mlir");
   for (const SpliceLevel level : {SpliceLevel::operators, SpliceLevel::fused}) {
     SCOPED_TRACE(level == SpliceLevel::fused ? "fused" : "operators");
-    const Expected<Spliced> spliced = splice(text, "FILE", {level, true});
+    const Expected<Spliced> spliced = splice(text, "FILE", {level, true, true});
     ASSERT_TRUE(spliced.ok()) << spliced.status().message();
     if (spliced->calls.empty()) {
       EXPECT_EQ(spliced->text, text);

@@ -16,7 +16,7 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-Spliced spliced(const std::string& text, const SpliceOptions& options = {}) {
+Spliced spliced(const std::string& text, const SpliceOptions& options = {.any_size = true}) {
   Expected<Spliced> out = splice(text, "FILE", options);
   EXPECT_TRUE(out.ok()) << out.status().message();
   if (!out.ok()) return {};
