@@ -9,10 +9,10 @@
 namespace {
 
 void check_spliced(std::string_view text, strew::SpliceLevel level) {
-  const strew::Expected<strew::Spliced> spliced = strew::splice(text, "fuzz.mlir", {level, true});
+  const strew::Expected<strew::Spliced> spliced = strew::splice(text, "fuzz.mlir", {level, true, true});
   if (!spliced.ok()) return strew::fuzz::check_refusal(spliced.status());
   if (spliced->calls.empty() != (spliced->text == text)) strew::fuzz::broken("a text has calls, or it is the input's");
-  const strew::Expected<strew::Spliced> again = strew::splice(spliced->text, "again.mlir", {level, true});
+  const strew::Expected<strew::Spliced> again = strew::splice(spliced->text, "again.mlir", {level, true, true});
   if (!again.ok()) strew::fuzz::broken("a spliced text is refused: " + again.status().message());
 }
 

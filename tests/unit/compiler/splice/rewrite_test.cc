@@ -20,7 +20,7 @@ using testing::Not;
 Expected<std::string> rewritten(const std::string& text) {
   STREW_ASSIGN(const MlirModule* module,
                open_module<MlirModule>("libstrew_import_mlir.so", "strew_import_mlir_module", "a test"));
-  STREW_ASSIGN(MlirText read, module->read_text(text, "FILE"));
+  STREW_ASSIGN(MlirText read, module->read_text(text, "FILE", {}));
   STREW_ASSIGN(const Program program, finish_import(std::move(read.program), "FILE", {}));
   PartitionOptions options;
   options.needs_kernel = true;
@@ -33,7 +33,7 @@ Expected<std::string> rewritten(const std::string& text) {
   }
   STREW_ASSIGN(std::string out, with_calls(text, read.index, calls));
   STREW_TRY(import_bytes(test::with_functions(out), "SPLICED.mlir", {}).status());
-  STREW_TRY(module->read_text(out, "SPLICED").status());
+  STREW_TRY(module->read_text(out, "SPLICED", {}).status());
   return short_text(std::move(out));
 }
 

@@ -13,7 +13,7 @@ TextIndex index_of(const std::string& text) {
   const auto module = open_module<MlirModule>("libstrew_import_mlir.so", "strew_import_mlir_module", "a test");
   EXPECT_TRUE(module.ok()) << module.status().message();
   if (!module.ok()) return {};
-  Expected<MlirText> read = (*module)->read_text(text, "FILE");
+  Expected<MlirText> read = (*module)->read_text(text, "FILE", {});
   EXPECT_TRUE(read.ok()) << read.status().message();
   return read.ok() ? std::move(read->index) : TextIndex();
 }
