@@ -212,8 +212,12 @@ class Inliner {
     };
     const auto add_named = [&](std::string_view text) {
       each_name(text, '@', [&](size_t begin, size_t end) {
-        const auto found = numbers.find(text.substr(begin + 1, end - begin - 1));
+        std::string_view name = text.substr(begin + 1, end - begin - 1);
+        const bool is_quoted = name.starts_with('"') && name.size() >= 2;
+        if (is_quoted) name = name.substr(1, name.size() - 2);
+        const auto found = numbers.find(name);
         if (found != numbers.end()) add(found->second);
+        for (size_t f = 0; f < bodies.size() && is_quoted && name.find('\\') != std::string_view::npos; ++f) add(f);
       });
     };
     size_t at = 0;
@@ -226,8 +230,7 @@ class Inliner {
     while (!open.empty()) {
       const size_t f = open.back();
       open.pop_back();
-      const size_t head = bodies[f].find('@');  // its own name
-      add_named(std::string_view(bodies[f]).substr(head == std::string::npos ? 0 : head + 1));
+      add_named(bodies[f]);
     }
     return out;
   }

@@ -124,6 +124,29 @@ TEST(InlineCalls, AFunctionThatCallsItselfStays) {
   EXPECT_THAT(out.text, Not(HasSubstr("@outer")));
 }
 
+TEST(InlineCalls, WhateverNamesAFunctionKeepsIt) {
+  const InlinedText out = inlined(R"m("builtin.module"() ({
+  "func.func"() <{function_type = (tensor<i32>) -> tensor<i32>, sym_name = "main"}> ({
+  ^bb0(%arg0: tensor<i32>):
+    %0 = "func.call"(%arg0) <{callee = @"an other"}> : (tensor<i32>) -> tensor<i32>
+    "func.return"(%0) : (tensor<i32>) -> ()
+  }) : () -> ()
+  "func.func"() <{function_type = (tensor<i32>) -> tensor<i32>, sym_name = "an other", sym_visibility = "private"}> ({
+  ^bb0(%arg0: tensor<i32>):
+    %0 = "stablehlo.composite"(%arg0) <{decomposition = @"the part", name = "a.b"}> : (tensor<i32>) -> tensor<i32>
+    "func.return"(%0) : (tensor<i32>) -> ()
+  }) : () -> ()
+  "func.func"() <{function_type = (tensor<i32>) -> tensor<i32>, sym_name = "the part", sym_visibility = "private"}> ({
+  ^bb0(%arg0: tensor<i32>):
+    "func.return"(%arg0) : (tensor<i32>) -> ()
+  }) : () -> ()
+}) : () -> ()
+)m");
+  EXPECT_THAT(out.text, HasSubstr("%f0_0 = \"stablehlo.composite\"(%arg0) <{decomposition = @\"the part\""));
+  EXPECT_THAT(out.text, HasSubstr("sym_name = \"the part\""));
+  EXPECT_THAT(out.text, Not(HasSubstr("an other")));
+}
+
 TEST(InlineCalls, AFunctionThatReturnsSomethingElseStays) {
   const std::string text = R"(module {
   func.func public @main(%arg0: tensor<i32>) -> tensor<i32> {
