@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import pathlib
 import threading
+from typing import Any
 
 import jax.ffi
 
@@ -39,5 +40,6 @@ def register() -> None:
     with _lock:
         if _library is None:
             library = ctypes.CDLL(library_path())
-            jax.ffi.register_ffi_target(TARGET, jax.ffi.pycapsule(library.strew_jax_call), platform="cpu")
+            capsule: Any = jax.ffi.pycapsule
+            jax.ffi.register_ffi_target(TARGET, capsule(library.strew_jax_call), platform="cpu")
             _library = library

@@ -23,6 +23,7 @@ from . import _handler
 __all__ = ["embedding_bag", "kv_append", "segment_sum", "spmm"]
 
 _Arrays = tuple[jax.Array, ...]
+_ArrayType: Any = jax.ShapeDtypeStruct  # which has no annotations
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,7 +41,7 @@ class _Definition:
         return result
 
     def with_types(self, arrays: tuple[Any, ...]) -> _Definition:
-        return dataclasses.replace(self, types=tuple(jax.ShapeDtypeStruct(a.shape, a.dtype) for a in arrays))
+        return dataclasses.replace(self, types=tuple(_ArrayType(a.shape, a.dtype) for a in arrays))
 
 
 def _gradient(*arguments: Any) -> jax.Array:
@@ -66,13 +67,13 @@ def _is_float(array: Any) -> bool:
 
 
 @functools.lru_cache(maxsize=1024)
-def _program(of: _Definition, x64: bool) -> tuple[str, int, jax.ShapeDtypeStruct]:
-    """The text of the module, its identity, and the type of the result."""
+def _program(of: _Definition, bytes_of_float: int) -> tuple[str, int, jax.ShapeDtypeStruct]:
+    """The text of the module, its identity, and the type of the result. It depends on `jax_enable_x64`, and so on the bytes of a Python float."""
     lowered = jax.jit(of, keep_unused=True).lower(*of.types)
     text = lowered.as_text()
     identity = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little", signed=True)
     result = lowered.out_info
-    return text, identity, jax.ShapeDtypeStruct(result.shape, result.dtype)
+    return text, identity, _ArrayType(result.shape, result.dtype)
 
 
 def _varying(array: jax.Array) -> frozenset[str]:
@@ -83,7 +84,7 @@ def _varying(array: jax.Array) -> frozenset[str]:
 
 
 def _by_strew(of: _Definition, *arrays: jax.Array) -> jax.Array:
-    text, identity, result = _program(of, bool(jax.config.read("jax_enable_x64")))
+    text, identity, result = _program(of, jnp.result_type(float).itemsize)
     first = of.types[0]
     # What is written to is updated where it lies, if nothing else needs it.
     aliases = {0: 0} if (result.shape, result.dtype) == (first.shape, first.dtype) else {}
