@@ -3,8 +3,8 @@
 
     jax_bench.py [--only REGEX] [--rounds N] [--threads 1,2] [--json OUT]
 
-Functions (workloads.py) are unmodified. Each is compiled ahead of time once per column. Before a case is timed, its results are compared bit for bit with those of JAX alone; if they differ, the program ends
-with 1. Then N rounds (at least 15): in each, all columns are timed, and the order turns from round to round. A figure is the median of the rounds, with its quartiles; a ratio is the median, with its
+Functions (workloads.py) are unmodified. Each is compiled ahead of time once per column. Before a case is timed, its results are compared bit for bit with those of JAX alone; if they differ, its line
+says so, and the program ends with 1. Then N rounds (at least 15): in each, all columns are timed, and the order turns from round to round. A figure is the median of the rounds, with its quartiles; a ratio is the median, with its
 quartiles, over the rounds of JAX's time over the column's, so that what disturbs a round disturbs both. "parts" are the calls of strew in the module, "copies" the copies of arrays as large as the first
 argument, as XLA's own text of the compiled module has them.
 
@@ -70,15 +70,12 @@ def measure(name, workload, options):
     from python_bench import seconds_of
     made = {column: compiled(column, workload) for column in COLUMNS}
     results = {column: result_of(each[0], workload) for column, each in made.items()}
-    wrong = [column for column in COLUMNS[1:] if results[column] != results["JAX"]]
-    if wrong:
-        sys.exit(f"{name}: other bits than JAX's: {wrong}")
     calls = {column: call_of(each[0], workload) for column, each in made.items()}
     seconds = {column: [] for column in COLUMNS}
     for number in range(options.rounds):
         for column in (*COLUMNS[number % 3:], *COLUMNS[:number % 3]):
             seconds[column].append(seconds_of(calls[column], options.least) / workload.inside)
-    return record_of(name, options.threads, seconds, {column: {"parts": each[1], "copies": each[2]} for column, each in made.items()})
+    return record_of(name, options.threads, seconds, {column: {"parts": each[1], "copies": each[2], "same_bits": results[column] == results["JAX"]} for column, each in made.items()})
 
 
 def record_of(name, threads, seconds, more):
@@ -141,6 +138,7 @@ def line_of(record):
             cell += f" {row['per_kernel'] * 1e3:+.1f} ms per kernel" if column != "JAX" else ""
         elif column != "JAX":
             cell += f" {row['parts']} parts" if row["parts"] else " XLA's"
+            cell += "" if row["same_bits"] else ", OTHER BITS"
             cell += f", {row['copies']} copies" if row["copies"] > record["columns"]["JAX"]["copies"] else ""
         cells.append(cell)
     return f"{record['case']:<46} T={record['threads']} {cells[0]:<32}" + "".join(f"{cell:<64}" for cell in cells[1:])
@@ -182,7 +180,8 @@ def main():
     if options.json:
         with open(options.json, "w") as file:
             json.dump(records, file, indent=1)
+    return 0 if all(row.get("same_bits", True) for record in records for row in record["columns"].values()) else 1
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

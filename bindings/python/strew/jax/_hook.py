@@ -5,6 +5,7 @@ Lowered modules and exported ones are not changed: what the compiler gets is a c
 
 from __future__ import annotations
 
+import ctypes
 import inspect
 import threading
 import warnings
@@ -13,8 +14,6 @@ from typing import Any
 import jax
 from jax._src import compiler, core
 from jax._src.lib.mlir import ir
-
-import strew
 
 from .. import _native
 from . import _handler
@@ -49,7 +48,8 @@ def enable() -> None:
 
     Raises:
         RuntimeError: JAX is tracing a function; or its version is one that strew does not know.
-        OSError: this installation of strew cannot read StableHLO.
+        NotImplementedError: this installation of strew cannot read StableHLO, which the extra `mlir` does.
+        OSError: it has no handler, because it was built without jaxlib.
 
     >>> import jax, jax.numpy as jnp, strew.jax
     >>> strew.jax.enable()
@@ -93,7 +93,7 @@ def _switch(on: bool) -> None:
 def install() -> None:
     """Puts the hook in its place, once in a process, and tells XLA where strew's handler is.
 
-    Raises RuntimeError if JAX's function has other parameters than strew knows, OSError if strew cannot read StableHLO.
+    Raises what `enable` raises.
     """
     global _original
     with _lock:
@@ -102,11 +102,17 @@ def install() -> None:
         function = compiler.compile_or_get_cached
         if tuple(inspect.signature(function).parameters) not in _INTERFACES:
             known = ", ".join(_INTERFACES.values())
-            raise RuntimeError(f"strew {strew.__version__}: JAX is {jax.__version__}, whose compiler has another interface than strew knows, expected JAX {known}")
+            raise RuntimeError(f"strew {_version()}: JAX is {jax.__version__}, whose compiler has another interface than strew knows, expected JAX {known}")
         _native.splice("module {\n}\n", False, False)  # whether it can
         _handler.register()
         _original = function
         compiler.compile_or_get_cached = _compile_or_get_cached
+
+
+def _version() -> str:
+    library = ctypes.CDLL(_native.__file__)
+    library.strew_version.restype = ctypes.c_char_p
+    return library.strew_version().decode()  # type: ignore[no-any-return]
 
 
 def _compile_or_get_cached(backend: Any, computation: ir.Module, devices: Any, *arguments: Any, **keywords: Any) -> Any:
