@@ -88,7 +88,11 @@ strew_status Program::look(std::string_view name) {
   const auto add = [](const strew_port& port, std::vector<Port>* to) {
     int64_t bytes = strew_dtype_bits(static_cast<strew_dtype>(port.dtype)) / 8;
     for (int32_t d = 0; d < port.rank; ++d) bytes *= port.dims[d];
-    to->push_back({xla_dtype(port.dtype), {port.dims, port.dims + port.rank}, bytes, port.name});
+    to->push_back({xla_dtype(port.dtype),
+                   strew_dtype_name(static_cast<strew_dtype>(port.dtype)),
+                   {port.dims, port.dims + port.rank},
+                   bytes,
+                   port.name});
   };
   for (size_t i = 0; i < strew_program_input_count(program_); ++i) {
     strew_port port = STREW_PORT_INIT;
@@ -123,6 +127,9 @@ Failure Program::check(const XLA_FFI_CallFrame& frame) const {
     for (size_t i = 0; i < ports.size(); ++i) {
       const auto& buffer = *static_cast<const XLA_FFI_Buffer*>(buffers[i]);
       const Port& port = ports[i];
+      if (port.dtype == XLA_FFI_DataType_INVALID)
+        return bad(std::string(what) + " " + std::to_string(i) + " is of " + port.strew_dtype +
+                   ", expected a dtype whose elements XLA keeps as strew does");
       const std::span<const int64_t> dims(buffer.dims, static_cast<size_t>(buffer.rank));
       if (buffer.dtype == port.dtype && std::equal(dims.begin(), dims.end(), port.dims.begin(), port.dims.end())) continue;
       return bad(std::string(what) + " " + std::to_string(i) + " is " + type_text(buffer.dtype, dims) + ", expected " +

@@ -16,7 +16,8 @@ namespace strew::jax {
 
 /// An operand or result of the custom call.
 struct Port {
-  XLA_FFI_DataType dtype;
+  XLA_FFI_DataType dtype;   ///< XLA_FFI_DataType_INVALID: XLA keeps such elements in another way
+  const char* strew_dtype;  ///< its name
   std::vector<int64_t> dims;
   int64_t bytes;
   std::string name;

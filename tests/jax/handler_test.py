@@ -388,6 +388,8 @@ def wrong(failures):
     opaque = "func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {\n  %0 = stablehlo.custom_call @f(%a) : (tensor<4xf32>) -> tensor<4xf32>\n  return %0 : tensor<4xf32>\n}"
     failures.refuses("what strew does not run", run(np.zeros(4, np.float32), of=jax.ffi.ffi_call(_handler.TARGET, jax.ShapeDtypeStruct((4,), np.float32)),
                                                     identity=np.int64(4), name="rows", program=opaque), "no stablehlo.scatter")
+    packed = (given[0].astype(jnp.int4), given[1], given[2].astype(jnp.int4))
+    failures.refuses("elements of 4 bits", lambda: jax.jit(by_strew(WRITES["set"], *packed))(*packed), "operand 0 is of i4, expected a dtype whose elements XLA keeps as strew does")
     jax.block_until_ready(run(*given, **good)())
     failures.refuses("an identity of another program", run(*given, identity=np.int64(identity), name="rows", program=text + " "), f"identity {identity}", "of another program")
     failures.same("a right call after wrong ones", run(*given, **good)(), jax.jit(function)(*given))
