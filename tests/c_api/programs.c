@@ -146,7 +146,11 @@ static void test_in_place(void) {
 
 /* A program that is bound once, and then called with addresses alone. */
 static void test_bound(void) {
-  strew_program* const program = open_text(kRows);
+  strew_program *const
+      program = open_text(
+          "strew1.scatter(operand=f32[10,4] indices=i32[3] updates=f32[3,4] update_window_dims=[1] inserted_window_dims=[0] "
+          "scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add init=in_place oob=error)"),
+      *const open = open_text(kRows);
   strew_runtime* const runtime = strew_runtime_process();
   strew_bound_program *apart = NULL, *within = NULL;
   const int32_t in_place[1] = {0}, beyond[1] = {3};
@@ -159,6 +163,9 @@ static void test_bound(void) {
   for (i = 0; i < 40; ++i) rows.table[i] = 100;
   for (i = 0; i < 3; ++i) data[i] = rows.tensors[i].data;
   data[3] = result;
+  FAILS(strew_program_bind(open, runtime, NULL, NULL, 1, &apart), STREW_CODE_INVALID_ARGUMENT,
+        "dim 0 of input 'operand' is open");
+  strew_program_free(open);
   OK(strew_program_bind(program, runtime, NULL, NULL, 1, &apart));
   OK(strew_program_bind(program, runtime, NULL, in_place, 1, &within));
   FAILS(strew_program_bind(NULL, runtime, NULL, NULL, 1, &apart), STREW_CODE_INVALID_ARGUMENT, "program: null");
