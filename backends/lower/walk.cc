@@ -236,6 +236,7 @@ bool Question::may_be_rows(const Entry& entry) const {
   if (kernel_.primary().dropped != Dropped::nothing || plan.primary().components.size() != 1) return false;
   const Loop& row = plan.positions.back();
   const auto lies_in_order = [&](int tensor) { return row.strides[static_cast<size_t>(tensor)].is(1); };
+  if (is_packed(plan.primary().components.front().tensor)) return false;
   const bool is_long = !row.extent.is_static() || row.extent.factor >= kEqualLanes;
   return is_long && lies_in_order(plan.indexed()) && lies_in_order(plan.primary().components.front().tensor) &&
          is_vector_code(plan, kernel_.update, row);

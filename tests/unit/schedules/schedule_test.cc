@@ -247,7 +247,14 @@ TEST(Schedule, PositionsNeedOneOwnerPerDestination) {
 TEST(Schedule, WindowNeedsAnUnindexedFirstLoop) {
   EXPECT_EQ(check("strategy=window", rows()), "");
   EXPECT_EQ(check("strategy=window", kDecode), "");
-  EXPECT_EQ(check("strategy=window", kElements), "schedule: strategy window: the window has one element");
+  EXPECT_EQ(
+      check("strategy=window", kElements),
+      "schedule: strategy window: the window has one element, and no innermost loop over a batching dim lies within others");
+  const std::string of_rows =
+      "strew1.scatter(operand=f32[100,64] indices=i64[900,64,1] updates=f32[900,64] inserted_window_dims=[0] "
+      "input_batching_dims=[1] scatter_indices_batching_dims=[1] scatter_dims_to_operand_dims=[0] "
+      "index_vector_dim=2 combiner=add)";
+  EXPECT_EQ(check("strategy=window", of_rows), "");
   EXPECT_EQ(check("strategy=window", kOverlapping),
             "schedule: strategy window: windows may overlap partly along the first window loop (kind general)");
 }

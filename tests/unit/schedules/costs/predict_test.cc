@@ -176,6 +176,7 @@ struct SomeSizes {
   double slabs() const { return units; }
   double positions() const { return units; }
   double columns() const { return units; }
+  bool columns_are_positions() const { return false; }
   double coordinates() const { return units; }
   double table_bytes() const { return table; }
   double piece_bytes() const { return 4096; }
