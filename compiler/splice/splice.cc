@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include <optional>
+#include <algorithm>
 #include <utility>
 
 #include "base/fp_environment.h"
@@ -22,13 +22,15 @@
 namespace strew::inline v0 {
 namespace {
 
-Expected<MlirText> read_text(std::string_view text, const std::string& name, const SpliceOptions& options) {
-  const ImportOptions import = import_options(options);
+/// The program is not yet folded.
+Expected<MlirText> read_text(std::string_view text, const std::string& name, const ImportOptions& import) {
   STREW_ASSIGN(const MlirModule* module,
                open_module<MlirModule>("libstrew_import_mlir.so", "strew_import_mlir_module", "reading .mlir"));
-  STREW_ASSIGN(MlirText read, module->read_text(text, name, import));
-  STREW_ASSIGN(read.program, finish_import(std::move(read.program), name, import));
-  return read;
+  return module->read_text(text, name, import);
+}
+
+bool has_indexed(const TextIndex& index) {
+  return std::any_of(index.statements.begin(), index.statements.end(), [](const TextStatement& each) { return each.indexed; });
 }
 
 /// Replaces the line of "NAME:LINE: ..." by that of the original text.
@@ -91,7 +93,9 @@ Expected<Spliced> splice_read(std::string_view text, const MlirText& read, const
 
 Expected<Spliced> splice(std::string_view text, const std::string& name, const SpliceOptions& options) {
   const FpEnvironment environment(true);  // folding computes constants
-  STREW_ASSIGN(MlirText read, read_text(text, name, options));
+  const ImportOptions import = import_options(options);
+  STREW_ASSIGN(MlirText read, read_text(text, name, import));
+  if (!has_indexed(read.index)) return Spliced{std::string(text), {}, {}};
   if (read.index.partitions > 1)
     return unchanged(text, name,
                      fmt::format("it is divided into {} partitions, and a call would gather its operands from all of them",
@@ -104,9 +108,10 @@ Expected<Spliced> splice(std::string_view text, const std::string& name, const S
     if (!found.ok()) return unchanged(text, name, found.status().message());
     inlined = std::move(found->text);
     lines = std::move(found->lines);
-    STREW_ASSIGN(read, read_text(inlined, name, options));
+    STREW_ASSIGN(read, read_text(inlined, name, import));
     if (!read.index.unreadable.empty()) return unchanged(text, name, read.index.unreadable);
   }
+  STREW_ASSIGN(read.program, finish_import(std::move(read.program), name, import));
   STREW_ASSIGN(Spliced out, splice_read(lines.empty() ? text : inlined, read, options));
   if (out.calls.empty()) out.text = text;
   keep_called(read.index, name, out.kept);
