@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/pending_file.h"
+#include "compiler/import/importer.h"
 #include "tools/strew/message.h"
 #include "tools/strew/options.h"
 
@@ -17,7 +18,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int64_t kMaxBytes = int64_t{1} << 28;  ///< as of the importer
+int64_t max_bytes(const Options& options) {
+  if (options.import.max_file_bytes > 0) return options.import.max_file_bytes;
+  for (const Importer& importer : importers())
+    if (importer.ending == ".mlir") return importer.max_bytes;
+  return 0;
+}
 
 std::string joined(const std::vector<std::string>& names) {
   std::string out;
@@ -54,8 +60,7 @@ Status write(const Options& options, const Spliced& spliced) {
 }  // namespace
 
 int splice(const Options& options) {
-  const int64_t given = options.import.max_file_bytes;
-  const Expected<std::string> text = read_file(options.file, given > 0 ? given : kMaxBytes);
+  const Expected<std::string> text = read_file(options.file, max_bytes(options));
   if (!text.ok()) return fail(text.status());
   const Expected<Spliced> spliced = strew::splice(*text, options.file, options.splice);
   if (!spliced.ok()) return fail(spliced.status());

@@ -1,13 +1,6 @@
 // Texts with calls for parts that the test chooses: the order of statements, names, and which statements go.
-#include "compiler/splice/rewrite.h"
-
 #include <gmock/gmock.h>
 
-#include "base/module.h"
-#include "compiler/import/import_bytes.h"
-#include "compiler/import/mlir_module.h"
-#include "compiler/splice/call.h"
-#include "strew/partition.h"
 #include "tests/unit/compiler/splice/splice_testing.h"
 
 namespace strew {
@@ -16,30 +9,11 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-/// The text with a call for each part that has a scatter or gather.
-Expected<std::string> rewritten(const std::string& text) {
-  STREW_ASSIGN(const MlirModule* module,
-               open_module<MlirModule>("libstrew_import_mlir.so", "strew_import_mlir_module", "a test"));
-  STREW_ASSIGN(MlirText read, module->read_text(text, "FILE", {}));
-  STREW_ASSIGN(const Program program, finish_import(std::move(read.program), "FILE", {}));
+std::string rewritten_text(const std::string& text) {
   PartitionOptions options;
   options.needs_kernel = true;
-  STREW_ASSIGN(const std::vector<Part> parts, partitions(program, options));
-  const ValueMap values(program, read.index);
-  std::vector<PlannedCall> calls;
-  for (const Part& part : parts) {
-    STREW_ASSIGN(PlannedCall call, make_call(text, read.index, values, program, {part, {}}));
-    calls.push_back(std::move(call));
-  }
-  STREW_ASSIGN(std::string out, with_calls(text, read.index, calls));
-  STREW_TRY(import_bytes(test::with_functions(out), "SPLICED.mlir", {}).status());
-  STREW_TRY(module->read_text(out, "SPLICED", {}).status());
-  return short_text(std::move(out));
-}
-
-std::string rewritten_text(const std::string& text) {
-  const Expected<std::string> out = rewritten(text);
-  return out.ok() ? *out : out.status().message();
+  const Expected<std::string> out = rewritten(text, options);
+  return out.ok() ? short_text(*out) : out.status().message();
 }
 
 /// The rows of the second scatter are made behind a reader of the first one: with one call for both, that reader has to wait.

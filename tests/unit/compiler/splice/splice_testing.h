@@ -3,9 +3,15 @@
 
 #include <string>
 
+#include "strew/partition.h"
+#include "strew/status.h"
 #include "tests/support/spliced.h"
 
 namespace strew {
+
+/// The text, with its calls of functions inlined, and with a call for each part that the options give, but for those that a call cannot stand for. Fails
+/// if the text is not read again.
+Expected<std::string> rewritten(const std::string& text, const PartitionOptions& options);
 
 inline constexpr char kTypes[] = " : (tensor<8x3xf32>, tensor<4x1xi32>, tensor<4x3xf32>) -> tensor<8x3xf32>";
 
