@@ -56,6 +56,8 @@ nb::tuple splice(const std::string& text, bool fused, bool own_numerics, bool an
 
 }  // namespace
 
-void add_splice(nb::module_& module) { module.def("splice", splice, nb::arg("text"), nb::arg("fused"), nb::arg("own_numerics"), nb::arg("any_size") = false); }
+void add_splice(nb::module_& module) {
+  module.def("splice", splice, nb::arg("text"), nb::arg("fused"), nb::arg("own_numerics"), nb::arg("any_size") = false);
+}
 
 }  // namespace strew::python
