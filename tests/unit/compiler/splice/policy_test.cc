@@ -313,32 +313,48 @@ std::string write_row(const std::string& result, const std::string& operand) {
          ", %t, %z : (tensor<10000x16xf32>, tensor<1x16xf32>, tensor<i32>, tensor<i32>) -> tensor<10000x16xf32>\n";
 }
 
-TEST(SplicePolicy, WritesToALoopCarryAreTakenAllOrNone) {
+TEST(SplicePolicy, SlicesThatAreWrittenBeforeACallGoWithIt) {
   const auto in_loop = [](const std::string& body) { return find(module_of(loop(body), {{"%o#0", kRows}}), kOperators); };
-  Found found = in_loop(write_row("%a", "%c") + scatter("%n", "%a", "%i", "%u"));
+  const std::string slice = "dynamic_update_slice: XLA writes the slice in place, without a call";
+  Found found = in_loop(write_row("%a", "%c") + write_row("%b", "%a") + scatter("%n", "%b", "%i", "%u"));
   ASSERT_EQ(found.parts.size(), 1U);
-  EXPECT_THAT(found.parts[0], HasSubstr("| dynamic_update_slice scatter | 0 over "));
+  EXPECT_THAT(found.parts[0], HasSubstr("| dynamic_update_slice dynamic_update_slice scatter | 0 over "));
   EXPECT_THAT(found.kept, IsEmpty());
+
+  found = in_loop(scatter("%a", "%c", "%i", "%u") + write_row("%n", "%a"));
+  ASSERT_EQ(found.parts.size(), 1U) << "behind a call XLA writes in place";
+  EXPECT_THAT(found.parts[0], HasSubstr("| scatter | 0 over "));
+  EXPECT_THAT(found.kept, ElementsAre(slice));
 
   found = in_loop(write_row("%n", "%c"));
   EXPECT_THAT(found.parts, IsEmpty());
-  EXPECT_THAT(found.kept, ElementsAre("dynamic_update_slice: XLA writes the slice in place, without a call"));
+  EXPECT_THAT(found.kept, ElementsAre(slice));
+}
 
+TEST(SplicePolicy, WhatCannotGoWithACallKeepsItOut) {
   const std::string region =
       "^bb0(%old: tensor<f32>, %new: tensor<f32>):\n  %s = stablehlo.tanh %old : tensor<f32>\n"
       "  stablehlo.return %s : tensor<f32>\n";
-  found = in_loop(scatter("%a", "%c", "%i", "%u", region) + scatter("%n", "%a", "%i", "%u"));
+  const Found found =
+      find(module_of(scatter("%a", "%x", "%i", "%u", region) + scatter("%r", "%a", "%i", "%u"), {{"%r", kRows}}), kOperators);
   EXPECT_THAT(found.parts, IsEmpty());
   EXPECT_THAT(found.kept,
               ElementsAre("scatter: tanh of f32 has other bits in XLA",
-                          "scatter: an operation that strew does not run writes to the same loop carry and stays XLA's"));
+                          "scatter: m.mlir:2: stablehlo.scatter writes to its operand before, stays XLA's, and would copy it"));
 }
 
-TEST(SplicePolicy, WhatTheBodyReturnsElsewhereIsNoCarry) {
-  const std::string body = scatter("%n", "%e", "%i", "%u");
-  const Found found = find(module_of(loop(line("%e", "negate", "%c", kRows) + body), {{"%o#0", kRows}}), kOperators);
-  ASSERT_EQ(found.parts.size(), 1U);
-  EXPECT_THAT(found.parts[0], HasSubstr("| scatter | 0 over "));
+TEST(SplicePolicy, OneWindowThatIsAddedToWhatXlaRoundsWithItStays) {
+  const std::string one =
+                        "  %k = stablehlo.slice %i [0:1, 0:1] : (tensor<3000x1xi32>) -> tensor<1x1xi32>\n"
+                        "  %v = stablehlo.slice %u [0:1, 0:16] : (tensor<3000x16xf32>) -> tensor<1x16xf32>\n",
+                    square = line("%q", "multiply", "%v, %v", "tensor<1x16xf32>");
+  const SpliceOptions small{SpliceLevel::operators, false, true}, fused{SpliceLevel::fused, false, true};
+  const auto parts = [](const std::string& text, const SpliceOptions& options) {
+    return find(module_of(text, {{"%r", kRows}}), options).parts.size();
+  };
+  EXPECT_EQ(parts(one + scatter("%r", "%x", "%k", "%v", kAdds, 1), small), 1U);
+  for (const SpliceOptions& options : {small, fused})
+    EXPECT_EQ(parts(one + square + scatter("%r", "%x", "%k", "%q", kAdds, 1), options), 0U);
 }
 
 }  // namespace
