@@ -264,6 +264,25 @@ TEST(SplicePolicy, SmallOnesStay) {
                                       "scatter: it has one window, of which XLA makes slices"));
 }
 
+TEST(SplicePolicy, WhatXlaWalksFasterStays) {
+  const std::string columns =
+      "  %y = stablehlo.reshape %x : (tensor<10000x16xf32>) -> tensor<16x10000xf32>\n"
+      "  %r = \"stablehlo.gather\"(%y, %i) <{dimension_numbers = #stablehlo.gather<offset_dims = [0], collapsed_slice_dims = "
+      "[1], "
+      "start_index_map = [1], index_vector_dim = 1>, slice_sizes = array<i64: 16, 1>}> : (tensor<16x10000xf32>, "
+      "tensor<3000x1xi32>) -> tensor<16x3000xf32>\n";
+  EXPECT_THAT(find(module_of(columns, {{"%r", "tensor<16x3000xf32>"}}), kOperators).kept,
+              ElementsAre("gather: its windows lie across the rows of memory, which XLA walks along"));
+  const std::string elements =
+      "  %j = stablehlo.custom_call @pairs(%i) : (tensor<3000x1xi32>) -> tensor<9000x2xi32>\n"
+      "  %r = \"stablehlo.gather\"(%x, %j) <{dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [0, 1], "
+      "start_index_map "
+      "= [0, 1], index_vector_dim = 1>, slice_sizes = array<i64: 1, 1>}> : (tensor<10000x16xf32>, tensor<9000x2xi32>) -> "
+      "tensor<9000xf32>\n";
+  EXPECT_THAT(find(module_of(elements, {{"%r", "tensor<9000xf32>"}}), kOperators).kept,
+              ElementsAre("gather: it finds few bytes, 4, by 2 indices, which XLA does faster"));
+}
+
 TEST(SplicePolicy, ConstantsAreXlas) {
   const std::string body =
       "  %c = stablehlo.constant dense<1.0> : tensor<10000x16xf32>\n"
