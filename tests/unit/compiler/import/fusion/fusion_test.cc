@@ -268,5 +268,26 @@ TEST(Fuse, NeedsAnUpdateAndANamedCombinerForWide) {
   EXPECT_THAT(print(imported->kernel(0).op), HasSubstr("combiner=add accumulate=wide"));
 }
 
+// Start indices that are elements of a tensor: what is left of one without its arithmetic is that element, and not the tensor.
+TEST(Fusion, StartsThatAreElementsOfATensorStayElements) {
+  const auto start = [](const std::string& number, const std::string& extent) {
+    std::string text =
+        "  %s_N = stablehlo.slice %i [N:M] : (tensor<3xi32>) -> tensor<1xi32>\n  %e_N = stablehlo.reshape %s_N : (tensor<1xi32>) "
+        "-> tensor<i32>\n"
+        "  %p_N = stablehlo.compare LT, %e_N, %zero, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>\n"
+        "  %d_N = stablehlo.constant dense<EXTENT> : tensor<i32>\n  %a_N = stablehlo.add %e_N, %d_N : tensor<i32>\n"
+        "  %k_N = stablehlo.select %p_N, %a_N, %e_N : tensor<i1>, tensor<i32>\n";
+    text = replaced(replaced(text, "N:M", number + ":" + std::to_string(std::stoi(number) + 1)), "EXTENT", extent);
+    return replaced(text, "_N", "_" + number);
+  };
+  EXPECT_THAT(folded("func.func @main(%x: tensor<5x4xf32>, %i: tensor<3xi32>) -> tensor<2x2xf32> {\n  %zero = stablehlo.constant "
+                     "dense<0> : tensor<i32>\n" +
+                     start("0", "5") + start("2", "4") +
+                     "  %r = stablehlo.dynamic_slice %x, %k_0, %k_2, sizes = [2, 2] : (tensor<5x4xf32>, tensor<i32>, "
+                     "tensor<i32>) -> tensor<2x2xf32>\n"
+                     "  return %r : tensor<2x2xf32>\n}\n"),
+              HasSubstr("normalize_negative"));
+}
+
 }  // namespace
 }  // namespace strew
