@@ -20,7 +20,7 @@ class Replaced:
     name: str
     """The name of its first kernel, "main.scatter"."""
     location: str
-    """Where it stood in the module."""
+    """Where it stood, "module:5: stablehlo.scatter": the line of `lower().as_text()`, and what stood there."""
     operations: tuple[str, ...]
     """The indexed operations in it, ("stablehlo.scatter",)."""
 
@@ -32,9 +32,14 @@ class Kept:
     operation: str
     """Its name, "stablehlo.gather"."""
     location: str
-    """Where it stands in the module."""
+    """Where it stands, as in `Replaced`; "" if it is about all operations of that name."""
     reason: str
     """Why strew leaves it to XLA: one sentence."""
+
+
+def _place(location: str) -> str:
+    """Without the operation's name."""
+    return location.rpartition(": ")[0] or location or "module"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,8 +57,8 @@ class ModuleReport:
 
     def __str__(self) -> str:
         lines = [f"{self.module} ({self.level}): strew runs {len(self.replaced)}, XLA {len(self.kept)}"]
-        lines += [f"    strew  {each.name}  {each.location}: {', '.join(each.operations)}" for each in self.replaced]
-        lines += [f"    XLA    {each.operation}  {each.location}: {each.reason}" for each in self.kept]
+        lines += [f"    strew  {_place(each.location)}  {', '.join(each.operations)} ({each.name})" for each in self.replaced]
+        lines += [f"    XLA    {_place(each.location)}  {each.operation}: {each.reason}" for each in self.kept]
         return "\n".join(lines)
 
 
@@ -61,9 +66,9 @@ class ModuleReport:
 class Report:
     """The modules with indexed operations that JAX compiled, the oldest first.
 
-    >>> print(Report((ModuleReport("jit_f", "operators", (Replaced("main.scatter", "line 5", ("stablehlo.scatter",)),), ()),)))
+    >>> print(Report((ModuleReport("jit_f", "operators", (Replaced("main", "module:5: stablehlo.scatter", ("stablehlo.scatter",)),), ()),)))
     jit_f (operators): strew runs 1, XLA 0
-        strew  main.scatter  line 5: stablehlo.scatter
+        strew  module:5  stablehlo.scatter (main)
     """
 
     modules: tuple[ModuleReport, ...]
