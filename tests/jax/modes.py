@@ -14,6 +14,7 @@ except ImportError as error:
 
 import strew.jax
 
+strew.jax._hook.any_size = True  # the arrays of tests are small
 # strew says so where it meets something in a module that it did not expect.
 warnings.filterwarnings("error", message="strew.jax: module", category=RuntimeWarning)
 

@@ -35,6 +35,7 @@ _INDEXED = ("stablehlo.scatter", "stablehlo.gather", "stablehlo.dynamic_slice", 
 _LARGE = 64  # elements of a constant that are not printed while it is unknown whether the module has such operations
 _MOST_TEXT = 1 << 26  # bytes of a module's text
 
+any_size = False  # tests replace what is too small to be worth it, too
 _lock = threading.Lock()
 _original: Any = None  # JAX's own function, once `install` was called
 _enabled = False
@@ -139,7 +140,7 @@ def _with_strew(backend: Any, module: ir.Module, devices: Any) -> ir.Module:
             reason = f"the module's text has {len(text)} bytes, which is more than {_MOST_TEXT}"
         else:
             try:
-                changed, calls, kept = _native.splice(text, fused, OWN_NUMERICS in name)
+                changed, calls, kept = _native.splice(text, fused, OWN_NUMERICS in name, any_size)
                 if calls:
                     module = ir.Module.parse(changed, context=module.context)
             except (ir.MLIRError, ValueError, NotImplementedError, RuntimeError) as error:
