@@ -34,6 +34,7 @@
 #include "strew/schedule.h"
 #include "strew/segments.h"
 #include "strew/site.h"
+#include "strew/splice.h"
 #include "strew/status.h"
 #include "strew/target.h"
 #include "strew/tensor.h"
