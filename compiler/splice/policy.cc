@@ -13,7 +13,9 @@
 #include <utility>
 
 #include "base/assign.h"
+#include "base/strides.h"
 #include "compiler/op/access_dims.h"
+#include "compiler/op/dims.h"
 #include "compiler/program/cut.h"
 #include "compiler/splice/exact.h"
 #include "compiler/splice/graph.h"
@@ -41,6 +43,21 @@ constexpr struct {
 
 /// The dtypes of which XLA's memory is not strew's.
 bool has_other_layout(const TensorType& type) { return type.dtype == DType::string || bits(type.dtype) < 8; }
+
+/// How far apart the elements of dim `d` lie.
+int64_t stride(const TensorType& type, int64_t d) {
+  return (type.strides.empty() ? contiguous_strides(type.dims) : type.strides)[static_cast<size_t>(d)];
+}
+
+/// Are neighbours of a window no neighbours in memory?
+bool walks_across_rows(const VerifiedOp& op) {
+  const AccessDims& dims = op.access();
+  const TensorType& whole = is_scatter(op) ? std::get<Scatter>(*op).results[0] : operand_of(op);
+  const auto last = std::find_if(dims.window.rbegin(), dims.window.rend(),
+                                 [&](int64_t d) { return dims.operand[static_cast<size_t>(d)].window != 1; });
+  if (last == dims.window.rend() || !is_static(whole.dims) || !is_static(slices_of(op).dims)) return false;
+  return stride(whole, *last) > 1 || stride(slices_of(op), dims.operand[static_cast<size_t>(*last)].slices_dim) > 1;
+}
 
 class Policy {
  public:
@@ -113,10 +130,9 @@ std::string Policy::size_refusal(int kernel) const {
   if (operation == "stablehlo.dynamic_update_slice") return "XLA writes the slice in place, without a call";
   const int64_t windows = windows_of(op), bytes = bytes_of(slices_of(op));
   if (windows == 1) return "it has one window, of which XLA makes slices";
+  if (walks_across_rows(op)) return "its windows lie across the rows of memory, which XLA walks along";
   const AccessDims& dims = op.access();
-  const int64_t row = bytes / std::max<int64_t>(windows, 1), element = std::max(bits(slices_of(op).dtype) / 8, 1);
-  if (row > element && !dims.slices.empty() && dims.slices.back().operand_dim < 0)
-    return "its windows lie across the rows of memory, which XLA walks along";
+  const int64_t row = bytes / std::max<int64_t>(windows, 1);
   const auto small = [&](std::string_view what, int64_t size, int64_t least) {
     return size < 0 || size >= least ? ""
                                      : fmt::format("{} {} bytes, and up to {} XLA is done before a call is", what, size, least);

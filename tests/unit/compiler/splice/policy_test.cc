@@ -273,6 +273,12 @@ TEST(SplicePolicy, WhatXlaWalksFasterStays) {
       "tensor<3000x1xi32>) -> tensor<16x3000xf32>\n";
   EXPECT_THAT(find(module_of(columns, {{"%r", "tensor<16x3000xf32>"}}), kOperators).kept,
               ElementsAre("gather: its windows lie across the rows of memory, which XLA walks along"));
+  const std::string transposed =
+      "  %y = stablehlo.reshape %x : (tensor<10000x16xf32>) -> tensor<16x10000xf32>\n"
+      "  %t = stablehlo.transpose %y, dims = [1, 0] : (tensor<16x10000xf32>) -> tensor<10000x16xf32>\n" +
+      gather("%r", "%t", "%i");
+  EXPECT_THAT(find(module_of(transposed, {{"%r", kPicked}}), kOperators).kept,
+              ElementsAre("gather: its windows lie across the rows of memory, which XLA walks along"));
   const std::string elements =
       "  %j = stablehlo.custom_call @pairs(%i) : (tensor<3000x1xi32>) -> tensor<9000x2xi32>\n"
       "  %r = \"stablehlo.gather\"(%x, %j) <{dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [0, 1], "
