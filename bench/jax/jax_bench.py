@@ -36,6 +36,7 @@ def compiled(column, workload):
 
     import strew.jax
     (strew.jax.enable if column == "enable" else strew.jax.disable)()
+    strew.jax._hook.any_size = workload.any_size
     strew.jax.report(clear=True)
     jit = strew.jax.jit if column == "strew.jax.jit" else jax.jit
     executable = jit(workload.function, donate_argnums=0 if workload.donated else None).lower(*workload.arguments).compile()

@@ -18,6 +18,8 @@ class Workload:
     """The first argument is updated where it lies, and the first result is the first argument of the next call."""
     inside: int = 1
     """How often the function does it."""
+    any_size: bool = False
+    """strew takes what it otherwise leaves to XLA because it is so small: how long a call takes."""
 
 
 def draw(seed=1):
@@ -134,7 +136,8 @@ OPERATORS = {
     "paged write, 2048 tokens, donated": lambda: Workload(lambda c, s, t: c.at[s].set(t), (floats(8192, 8, 128), jnp.asarray(draw().permutation(8192)[:2048].astype(np.int32)), floats(2048, 8, 128)),
                                                          donated=True),
     "embedding gradient, 32k rows of 64": lambda: Workload(lookup_gradient, (floats(50_000, WIDTH), ids(50_000, 32_768), floats(32_768, WIDTH))),
-    "tiny scatter, 4 rows of 16, inside a loop": lambda: Workload(tiny_loop(add_rows), (floats(100, 16), ids(100, 4), floats(4, 16)), inside=INSIDE),
+    "tiny scatter, 4 rows of 16, in a small loop": lambda: Workload(tiny_loop(add_rows), (floats(100, 16), ids(100, 4), floats(4, 16)), inside=INSIDE),
+    "tiny scatter, by strew all the same": lambda: Workload(tiny_loop(add_rows), (floats(8000, 16), ids(8000, 4), floats(4, 16)), inside=INSIDE, any_size=True),
     "gather, 300k rows of 64": lambda: Workload(lambda x, i: x.at[i].get(mode="promise_in_bounds"), (floats(NODES, WIDTH), ids(NODES, EDGES))),
     "points, 1M into 1000 x 1000": lambda: Workload(lambda x, i, j, u: x.at[i, j].add(u), (floats(1000, 1000), ids(1000, 1_000_000), ids(1000, 1_000_000, seed=5), floats(1_000_000))),
     "dynamic_update_slice, donated": lambda: Workload(lambda x, u, n: lax.dynamic_update_slice(x, u, (n, 0)), (floats(8192, 1024), floats(16, 1024), jnp.int32(77)), donated=True),
