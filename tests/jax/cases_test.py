@@ -95,7 +95,7 @@ def main():
     options = parser.parse_args()
     if options.x64:
         jax.config.update("jax_enable_x64", True)
-        options.per_base = min(options.per_base, 1)
+        options.per_base = 1
     failures = Failures()
     cases = check_cases(failures, options)
     copies = 0 if options.x64 or options.only else check_copies(failures)
