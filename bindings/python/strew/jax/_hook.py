@@ -13,7 +13,7 @@ from typing import Any
 
 import jax
 from jax._src import compiler, core
-from jax._src.lib.mlir import ir
+from jaxlib.mlir import ir
 
 from .. import _native
 from . import _handler
@@ -88,7 +88,7 @@ def _switch(on: bool) -> None:
     with _lock:
         if _enabled != on:
             _enabled = on
-            jax.clear_caches()
+            jax.clear_caches()  # type: ignore[no-untyped-call]
 
 
 def install() -> None:
@@ -126,16 +126,18 @@ def _with_strew(backend: Any, module: ir.Module, devices: Any) -> ir.Module:
     fused = FUSED in name
     if backend.platform != "cpu" or not (fused or _enabled):
         return module
-    text = module.operation.get_asm(large_elements_limit=_LARGE)
+    text = str(module.operation.get_asm(large_elements_limit=_LARGE))
     found = [word for word in _INDEXED if word in text]
     if not found:
         return module
-    calls, kept, reason = [], [], ""
+    calls: list[tuple[str, str, list[str]]] = []
+    kept: list[tuple[str, str, str]] = []
+    reason = ""
     if devices.size > 1:
         reason = f"the module runs on {devices.size} devices"
     else:
         if "__elided__" in text:
-            text = module.operation.get_asm()
+            text = str(module.operation.get_asm())
         if len(text) > _MOST_TEXT:
             reason = f"the module's text has {len(text)} bytes, which is more than {_MOST_TEXT}"
         else:
