@@ -1,5 +1,7 @@
-// BoundProgram: the steps of a program (compiler/program/steps) with their kernels, compiled, and with everything in its views but the addresses that calls give. A
+// See bound_program.h: the steps of a program (compiler/program/steps) with their kernels, compiled, and with everything in its views but the addresses that calls give. A
 // call of a program that is one kernel costs little more than a call of the kernel. Tested by tests/unit/runtime/bound_program_test.cc.
+#include "runtime/bound_program.h"
+
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -15,9 +17,6 @@
 #include "base/fault_text.h"
 #include "base/step.h"
 #include "compiler/program/steps/steps.h"
-#include "strew/program.h"
-#include "strew/run_program.h"
-#include "strew/runtime.h"
 #include "strew/tensor_view.h"
 
 namespace strew::inline v0 {

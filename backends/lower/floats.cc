@@ -49,7 +49,8 @@ struct Floats : Order<Floats, Value> {
 
   static Value neg(Builder& e, Value a) { return e(P::fneg, a); }
   static Value abs(Builder& e, Value a) { return e(P::fabs, a); }
-  static Value sign(Builder& e, Value a) {  // zeros keep their sign, also subnormals that count as zeros (Target::host_fp); NaN stays
+  static Value sign(Builder& e,
+                    Value a) {  // zeros keep their sign, also subnormals that count as zeros (Target::host_fp); NaN stays
     const Value zero = e.number(a.type, 0), size = e(P::select, e(P::eq, a, zero), zero, e.number(a.type, 1));
     return e(P::select, e(P::unordered, a, a), a, e(P::copysign, size, a));
   }

@@ -70,28 +70,6 @@ class RunnableProgram {
   std::unique_ptr<ProgramState> state_;
 };
 
-/// A program for calls that differ in their buffers only: what a run of a RunnableProgram finds out each time is found out once. Threads may run it at the
-/// same time. Tested by tests/unit/runtime/bound_program_test.cc.
-class BoundProgram {
- public:
-  /// Compiles the kernels. `in_place`: per output the number of the input in whose buffer it lies in every call, or -1; empty: all have buffers of their own.
-  /// Fails where a dim of an input is open, and with Code::unsupported where steps (compiler/program/steps) cannot do it: a RunnableProgram then runs it.
-  STREW_API static Expected<BoundProgram> make(const Program& program, Runtime& runtime, const KernelOptions& options = {},
-                                               std::span<const int> in_place = {});
-  STREW_API BoundProgram(BoundProgram&&) noexcept;
-  STREW_API BoundProgram& operator=(BoundProgram&&) noexcept;
-  STREW_API ~BoundProgram();
-
-  /// `data`: the addresses of the inputs, then of the outputs: row-major tensors with the dtypes and dims of the program, which the caller answers for. An output
-  /// that lies in an input's buffer has its address; other outputs overlap nothing. After a failure, what the outputs hold is not specified.
-  STREW_API Status run(std::span<void* const> data) const;
-
- private:
-  struct State;
-  explicit BoundProgram(std::unique_ptr<const State> state);
-  std::unique_ptr<const State> state_;
-};
-
 /// Runs whatever the outputs need and returns one tensor per output. Fails if they need an operation that strew does not run (Opaque);
 /// then cut_kernel() makes a program of one kernel. `inputs`: one per imported.inputs, in that order; null for an optional input that is left out and for an input that is not
 /// needed. A kernel that updates an input writes to its buffer, unless the buffer is read-only (Buffer::share), something else reads the

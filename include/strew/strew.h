@@ -343,7 +343,7 @@ STREW_API strew_status strew_program_run_with(const strew_program* program, stre
                                               const strew_tensor* const* inputs, const uint8_t* may_overwrite, size_t input_count,
                                               strew_make_output make_output, void* context) STREW_CHECK_RESULT;
 
-/* A program for calls that differ in their buffers only: what strew_program_run_into finds out at each call is found out once (BoundProgram in run_program.h). */
+/* A program for calls that differ in their buffers only: what strew_program_run_into finds out at each call is found out once. */
 typedef struct strew_bound_program strew_bound_program;
 /* Compiles the kernels. All dims of the inputs must be known. `in_place`: null, or per output the number of the input in whose buffer it lies in every call, or
  * -1. STREW_CODE_UNSUPPORTED where only strew_program_run_into does what the program needs. The program may be freed; the runtime must outlive the result. */

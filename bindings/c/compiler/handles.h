@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bindings/c/runtime/handles.h"
+#include "runtime/bound_program.h"
 #include "strew/import.h"
 #include "strew/kernel.h"
 #include "strew/prepared_op.h"

@@ -1,4 +1,6 @@
 // Bound programs: they give what run_program_into() gives, in buffers of their own and in place, from several threads; and what is refused.
+#include "runtime/bound_program.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,8 +9,6 @@
 #include <thread>
 #include <vector>
 
-#include "strew/run_program.h"
-#include "strew/runtime.h"
 #include "tests/unit/compiler/import/stablehlo_testing.h"
 
 namespace strew::test {
