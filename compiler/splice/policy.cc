@@ -41,6 +41,21 @@ constexpr struct {
   int64_t scattered_bf16 = 2 << 10;
 } kLeast;
 
+/// Is it a scatter that computes floats of updates and current values?
+bool combines_floats(const VerifiedOp& op) {
+  const auto* const scatter = std::get_if<Scatter>(&*op);
+  if (scatter == nullptr || scatter->combiner == CombinerKind::assign) return false;
+  const DType dtype = scatter->results[0].dtype;
+  return is_float(dtype) || is_complex(dtype);
+}
+
+/// Arithmetic that XLA takes into a scatter which updates zeros, or ones: of x + scatter(0, u) it makes scatter(x, u), whose sums are others.
+bool joins_scatters(std::string_view operation) {
+  constexpr std::string_view kOperations[] = {"stablehlo.add", "stablehlo.subtract", "stablehlo.multiply", "stablehlo.divide",
+                                              "stablehlo.power"};
+  return std::ranges::find(kOperations, operation) != std::end(kOperations);
+}
+
 /// The dtypes of which XLA's memory is not strew's.
 bool has_other_layout(const TensorType& type) { return type.dtype == DType::string || bits(type.dtype) < 8; }
 
@@ -110,16 +125,10 @@ std::string Policy::refusal(int kernel) const {
   if (operation(kernel) == "stablehlo.dot_general") return "XLA multiplies by the one-hot tensor";
   for (const TensorSlot& slot : tensor_slots(own.op))
     if (has_other_layout(*slot.type)) return fmt::format("XLA stores {} in another way", name(slot.type->dtype));
-  if (options_.own_numerics || !is_scatter(own.op) || windows_of(own.op) != 1) return "";
-  const auto& scatter = std::get<Scatter>(*own.op);
-  const std::vector<TensorSlot> slots = input_slots(own.op);
-  bool reads_arithmetic = !obstacle(scatter.expr).empty();
-  for (size_t i = 0; i < slots.size(); ++i)
-    if (slots[i].role == Role::updates || slots[i].role == Role::extra)
-      reads_arithmetic = reads_arithmetic || is_arithmetic(program_, own.tensor(i));
-  return scatter.combiner == CombinerKind::assign || !reads_arithmetic
-             ? ""
-             : "it has one window, and XLA rounds what it adds together with the arithmetic before it";
+  const bool computes = !options_.own_numerics && combines_floats(own.op);
+  return computes && windows_of(own.op) == 1
+             ? "it has one window, and XLA rounds what it adds together with the arithmetic around it"
+             : "";
 }
 
 std::string Policy::size_refusal(int kernel) const {
@@ -233,6 +242,9 @@ std::string Policy::table_drawback(const Part& part, int table, int64_t rows) co
 
 std::string Policy::operand_drawback(const Part& part, int kernel) const {
   const ProgramKernel& own = program_.kernel(kernel);
+  const bool is_update = is_scatter(own.op) && std::get<Scatter>(*own.op).init != InitKind::fill;
+  if (is_update && graph_.memory_of(own.tensor(0)) != own.tensor(0))
+    return "its operand is another view of an array, which XLA would copy for a call";
   if (!is_scatter(own.op)) return table_drawback(part, own.tensor(0), bytes_of(slices_of(own.op)));
   const std::vector<TensorSlot> slots = input_slots(own.op);
   for (size_t i = 0; i < slots.size(); ++i) {
@@ -245,6 +257,14 @@ std::string Policy::operand_drawback(const Part& part, int kernel) const {
 
 /// XLA fuses what it can into its only readers, and computes arithmetic again in each of several.
 std::string Policy::reader_drawback(const Part& part, int kernel) const {
+  const ProgramKernel& own = program_.kernel(kernel);
+  const bool updates_constants =
+      combines_floats(own.op) && (std::get<Scatter>(*own.op).init == InitKind::fill || is_constant(own.tensor(0)));
+  if (updates_constants && !options_.own_numerics)
+    for (const int result : results_[kernel])
+      for (const int node : graph_.readers(result))
+        if (!std::ranges::binary_search(part.nodes, node) && joins_scatters(graph_.operation(node)))
+          return fmt::format("its result is read by {}, with which XLA makes one scatter of it", graph_.operation(node));
   for (const int result : results_[kernel]) {
     const int maker = graph_.maker(graph_.memory_of(result));
     if (maker < 0 || graph_.stores(maker)) continue;

@@ -260,8 +260,9 @@ TEST(SplicePolicy, SmallOnesStay) {
       find(module_of(two + few + one + scatter("%s", "%x", "%k", "%v", kAdds, 1), {{"%r", "tensor<2x16xf32>"}, {"%s", kRows}}),
            kOperators);
   EXPECT_THAT(found.parts, IsEmpty());
-  EXPECT_THAT(found.kept, ElementsAre("gather: what it gathers is 128 bytes, and up to 32768 XLA is done before a call is",
-                                      "scatter: it has one window, of which XLA makes slices"));
+  EXPECT_THAT(found.kept,
+              ElementsAre("gather: what it gathers is 128 bytes, and up to 32768 XLA is done before a call is",
+                          "scatter: it has one window, and XLA rounds what it adds together with the arithmetic around it"));
 }
 
 TEST(SplicePolicy, WhatXlaWalksFasterStays) {
@@ -368,18 +369,47 @@ TEST(SplicePolicy, WhatCannotGoWithACallKeepsItOut) {
                           "scatter: m.mlir:2: stablehlo.scatter writes to its operand before, stays XLA's, and would copy it"));
 }
 
-TEST(SplicePolicy, OneWindowThatIsAddedToWhatXlaRoundsWithItStays) {
+TEST(SplicePolicy, OneWindowThatIsAddedStays) {
   const std::string one =
-                        "  %k = stablehlo.slice %i [0:1, 0:1] : (tensor<3000x1xi32>) -> tensor<1x1xi32>\n"
-                        "  %v = stablehlo.slice %u [0:1, 0:16] : (tensor<3000x16xf32>) -> tensor<1x16xf32>\n",
-                    square = line("%q", "multiply", "%v, %v", "tensor<1x16xf32>");
-  const SpliceOptions small{SpliceLevel::operators, false, true}, fused{SpliceLevel::fused, false, true};
-  const auto parts = [](const std::string& text, const SpliceOptions& options) {
-    return find(module_of(text, {{"%r", kRows}}), options).parts.size();
+      "  %k = stablehlo.slice %i [0:1, 0:1] : (tensor<3000x1xi32>) -> tensor<1x1xi32>\n"
+      "  %v = stablehlo.slice %u [0:1, 0:16] : (tensor<3000x16xf32>) -> tensor<1x16xf32>\n";
+  const std::string sets = "^bb0(%old: tensor<f32>, %new: tensor<f32>):\n  stablehlo.return %new : tensor<f32>\n";
+  const auto parts = [&](const std::string& region, SpliceLevel level, bool own_numerics) {
+    const SpliceOptions options{level, own_numerics, true};
+    return find(module_of(one + scatter("%r", "%x", "%k", "%v", region, 1), {{"%r", kRows}}), options).parts.size();
   };
-  EXPECT_EQ(parts(one + scatter("%r", "%x", "%k", "%v", kAdds, 1), small), 1U);
-  for (const SpliceOptions& options : {small, fused})
-    EXPECT_EQ(parts(one + square + scatter("%r", "%x", "%k", "%q", kAdds, 1), options), 0U);
+  EXPECT_EQ(parts(kAdds, SpliceLevel::operators, false), 0U);
+  EXPECT_EQ(parts(kAdds, SpliceLevel::fused, false), 0U);
+  EXPECT_EQ(parts(kAdds, SpliceLevel::fused, true), 1U);
+  EXPECT_EQ(parts(sets, SpliceLevel::operators, false), 1U);
+}
+
+TEST(SplicePolicy, SumsOfZerosThatAreAddedToAnArrayStay) {
+  const std::string zeros = "  %z = stablehlo.constant dense<0.0> : tensor<10000x16xf32>\n",
+                    sum = scatter("%s", "%z", "%i", "%u");
+  const auto kept = [&](const std::string& operation) {
+    const std::string text = zeros + sum + line("%r", operation, "%x, %s", kRows);
+    return find(module_of(text, {{"%r", kRows}}), kOperators).kept;
+  };
+  for (const char* const operation : {"add", "subtract", "multiply", "divide"})
+    EXPECT_THAT(kept(operation), ElementsAre(HasSubstr("with which XLA makes one scatter of it"))) << operation;
+  EXPECT_THAT(kept("maximum"), IsEmpty());
+  EXPECT_THAT(find(module_of(zeros + sum, {{"%s", kRows}}), kOperators).kept, IsEmpty());
+}
+
+TEST(SplicePolicy, UpdatesOfAnotherViewOfAnArrayStay) {
+  const std::string
+      view = "  %y = stablehlo.reshape %w : (tensor<16x16xf32>) -> tensor<256xf32>\n",
+      indices =
+          "  %k = stablehlo.slice %i [0:9, 0:1] : (tensor<3000x1xi32>) -> tensor<9x1xi32>\n"
+          "  %c = stablehlo.constant dense<2.0> : tensor<9xf32>\n",
+      update =
+          "  %s = \"stablehlo.scatter\"(%y, %k, %c) <{scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = "
+          "[0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({\n" +
+          kAdds + "}) : (tensor<256xf32>, tensor<9x1xi32>, tensor<9xf32>) -> tensor<256xf32>\n";
+  const Found found =
+      find(module_of(view + indices + update, {{"%s", "tensor<256xf32>"}}), {SpliceLevel::operators, false, true});
+  EXPECT_THAT(found.kept, ElementsAre(HasSubstr("its operand is another view of an array")));
 }
 
 }  // namespace
