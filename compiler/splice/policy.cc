@@ -258,13 +258,18 @@ std::string Policy::operand_drawback(const Part& part, int kernel) const {
 /// XLA fuses what it can into its only readers, and computes arithmetic again in each of several.
 std::string Policy::reader_drawback(const Part& part, int kernel) const {
   const ProgramKernel& own = program_.kernel(kernel);
-  const bool updates_constants =
-      combines_floats(own.op) && (std::get<Scatter>(*own.op).init == InitKind::fill || is_constant(own.tensor(0)));
-  if (updates_constants && !options_.own_numerics)
-    for (const int result : results_[kernel])
-      for (const int node : graph_.readers(result))
-        if (!std::ranges::binary_search(part.nodes, node) && joins_scatters(graph_.operation(node)))
-          return fmt::format("its result is read by {}, with which XLA makes one scatter of it", graph_.operation(node));
+  const bool combines = combines_floats(own.op) && !options_.own_numerics;
+  const bool updates_constants = combines && (std::get<Scatter>(*own.op).init == InitKind::fill || is_constant(own.tensor(0)));
+  for (const int result : results_[kernel]) {
+    const int maker = graph_.maker(result);
+    const bool is_in_loop = combines && maker >= 0 && program_.nodes()[static_cast<size_t>(maker)].region >= 0;
+    if (!updates_constants && !is_in_loop) continue;
+    for (const int node : graph_.readers(result))
+      if (!std::ranges::binary_search(part.nodes, node) && joins_scatters(graph_.operation(node)))
+        return fmt::format(
+            "its result is read by {}, {}", graph_.operation(node),
+            updates_constants ? "with which XLA makes one scatter of it" : "whose sums XLA rounds in another order in loops");
+  }
   for (const int result : results_[kernel]) {
     const int maker = graph_.maker(graph_.memory_of(result));
     if (maker < 0 || graph_.stores(maker)) continue;

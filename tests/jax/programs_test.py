@@ -7,7 +7,6 @@ Thirty programs are one compiled function, since the compiler takes long for eac
 is drawn from the seed and its number; `--only N` runs one by itself, with both levels and both ways, and `--text` prints it and the module that JAX makes of it. Exit status 0: right, 1: wrong.
 """
 import argparse
-import os
 import sys
 
 from modes import MODES, Failures, differs, jax, np, results_of, strew
@@ -45,7 +44,7 @@ def check(failures, seed, numbers, counts, level, compiler_options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("build", nargs="?")
-    parser.add_argument("--seed", type=int, default=int.from_bytes(os.urandom(3), "little"))
+    parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--iterations", type=int, default=3000)
     parser.add_argument("--only", type=int)
     parser.add_argument("--text", action="store_true")

@@ -18,7 +18,7 @@
 namespace strew::inline v0 {
 namespace {
 using llvm::Value;
-using lowered::kEqualLanes, lowered::kIndexLanes, lowered::kPackedRows, lowered::Walk;
+using lowered::kEqualLanes, lowered::kIndexLanes, lowered::Walk;
 
 /// The loop over the positions [begin, end) of an entry.
 class PositionLoop {
