@@ -158,7 +158,8 @@ TEST(Options, UnknownVariablesAreOneWarning) {
     return unknown_variables(entries.data());
   };
   EXPECT_EQ(
-      warning({"STREW_THREDS=2", "STREW=1", "PATH=/bin", "STREW_THREADS=2", "STREW_TEST_SEED=1", "STREW_UPDATE_GOLDEN=1", "STREW_JAX=1"}),
+      warning({"STREW_THREDS=2", "STREW=1", "PATH=/bin", "STREW_THREADS=2", "STREW_TEST_SEED=1", "STREW_UPDATE_GOLDEN=1",
+               "STREW_JAX=1"}),
       "environment: no option of strew has the name 'STREW_THREDS' (did you mean STREW_THREADS?); docs/options.md lists them");
   EXPECT_THAT(warning({"STREW_CPU_BRAND=2", "STREW_VERBOS"}),
               HasSubstr(" 'STREW_CPU_BRAND', 'STREW_VERBOS' (did you mean STREW_VERBOSE?);"));
