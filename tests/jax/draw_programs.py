@@ -34,7 +34,7 @@ class Program:
         if rng.random() < 0.2:
             array = np.where(rng.random(dims) < 0.1, rng.choice([0.0, -0.0, np.nan, np.inf, 1e-40, -2e-39, 3e-6]), array)
         if self.dtype == "bfloat16":  # XLA sometimes moves such numbers as float32, and then flushes the subnormal ones (docs/jax.md)
-            array = np.where(np.abs(array) < 1.2e-38, array * 0.0, array)
+            array = np.where(np.abs(array) < 1.2e-38, np.copysign(0.0, array), array)
         if self.dtype in ("int32", "uint8"):
             array = np.abs(np.nan_to_num(array, posinf=3)) * 3
         with np.errstate(over="ignore"):
