@@ -25,6 +25,7 @@ strew._native.options
 strew._native.set_process_threads
 strew._native.set_thread_threads
 strew._native.slots
+strew._native.splice
 strew._native.stats
 strew._native.tune_file
 strew._native.tune_op
