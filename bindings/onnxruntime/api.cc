@@ -119,4 +119,9 @@ bool succeeded(abi::Status* status) {
   return false;
 }
 
+bool succeeded(strew_status status) {
+  strew_status_free(status);
+  return status == nullptr;
+}
+
 }  // namespace strew::ort

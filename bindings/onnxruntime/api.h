@@ -33,6 +33,7 @@ inline abi::Status* failure(const std::string& message) { return make_status(abi
 abi::Status* from_strew(strew_status status, abi::ErrorCode code, const std::string& where);
 /// Is it a success? A failure is forgotten.
 bool succeeded(abi::Status* status);
+bool succeeded(strew_status status);
 
 /// `run`, a function without arguments that returns a Status*, for callers that know no exceptions.
 template <class Run>

@@ -7,6 +7,7 @@
 #include "bindings/onnxruntime/claims.h"
 #include "bindings/onnxruntime/compute.h"
 #include "bindings/onnxruntime/model.h"
+#include "bindings/onnxruntime/static_call.h"
 
 namespace strew::ort {
 namespace {
@@ -45,8 +46,7 @@ bool copies_much(const strew_op* op) {
   int64_t operand = 0, updates = 0;
   for (size_t i = 0; i < strew_op_slot_count(op); ++i) {
     strew_slot slot = STREW_SLOT_INIT;
-    std::string ignored;
-    if (!went_well(strew_op_slot(op, i, &slot), &ignored)) return true;
+    if (!succeeded(strew_op_slot(op, i, &slot))) return true;
     if (slot.role != STREW_RESULT && slot.role != STREW_UPDATES) continue;
     const int64_t bytes = slot_bytes(slot);
     if (bytes < 0) return true;
@@ -58,9 +58,8 @@ bool copies_much(const strew_op* op) {
 /// Is it a gather of so few elements that ONNX Runtime takes no longer?
 bool is_small(const strew_op* op) {
   strew_slot result = STREW_SLOT_INIT;
-  std::string ignored;
   if (std::string_view(strew_op_text(op)).find(".scatter(") != std::string_view::npos ||
-      !went_well(strew_op_slot(op, 0, &result), &ignored))
+      !succeeded(strew_op_slot(op, 0, &result)))
     return false;
   const int64_t bytes = slot_bytes(result);
   return bytes >= 0 && bytes < kLeastGatheredBytes;
@@ -70,8 +69,7 @@ bool is_worth_it(const strew_program* program) {
   bool all_small = true;
   for (size_t k = 0; k < strew_program_kernel_count(program); ++k) {
     strew_op* made = nullptr;
-    std::string ignored;
-    if (!went_well(strew_program_kernel_op(program, k, &made), &ignored)) return false;
+    if (!succeeded(strew_program_kernel_op(program, k, &made))) return false;
     const OwnedOp op(made);
     if (copies_much(made)) return false;
     all_small = all_small && is_small(made);
@@ -83,7 +81,12 @@ bool is_worth_it(const strew_program* program) {
 class GroupNode final : public FusedNode {
  public:
   GroupNode(Session* session, OwnedProgram program, std::string name, const GroupContext& group)
-      : session_(session), program_(std::move(program)), name_(std::move(name)), inputs_(group.inputs), outputs_(group.outputs) {}
+      : session_(session),
+        program_(std::move(program)),
+        name_(std::move(name)),
+        inputs_(group.inputs),
+        outputs_(group.outputs),
+        static_call_(program_.get(), inputs_, outputs_, name_) {}
 
  private:
   /// What inputs are bound to in a call, beside the values themselves.
@@ -153,13 +156,16 @@ class GroupNode final : public FusedNode {
   }
 
   abi::Status* run(abi::KernelContext* context) override {
+    const Calling calling(context, session_->pool);
+    bool is_done = false;
+    STREW_ORT_TRY(static_call_.run(*session_->runtime, context, &is_done));
+    if (is_done) return nullptr;
     std::vector<Bound> bound(inputs_.size());
     std::vector<const strew_tensor*> inputs;
     for (size_t i = 0; i < bound.size(); ++i) {
       STREW_ORT_TRY(bind(context, inputs_[i], &bound[i]));
       inputs.push_back(&bound[i].tensor);
     }
-    const Calling calling(context, session_->pool);
     strew_request request = session_->runtime->request();
     request.threads = session_->runtime->threads();
     Outputs outputs{this, context, nullptr, {}};
@@ -178,6 +184,7 @@ class GroupNode final : public FusedNode {
   const std::string name_;
   const std::vector<Binding> inputs_;
   const std::vector<size_t> outputs_;  ///< per output of the program: its number at the node
+  StaticCall static_call_;
 };
 
 /// The names of a program's inputs or outputs.
@@ -186,8 +193,7 @@ std::vector<std::string> port_names(const strew_program* program, const Count& c
   std::vector<std::string> out;
   for (size_t i = 0; i < count(program); ++i) {
     strew_port port = STREW_PORT_INIT;
-    std::string ignored;
-    out.emplace_back(went_well(get(program, i, &port), &ignored) ? port.name : "");
+    out.emplace_back(succeeded(get(program, i, &port)) ? port.name : "");
   }
   return out;
 }
@@ -254,11 +260,10 @@ abi::Status* program_of(const abi::Graph* graph, const Group& found, OwnedProgra
 /// The nodes of a part and what others read of them. False: not all that the part stands for is there.
 bool read_part(const strew_program* program, const Model& model, const strew_part& part, std::vector<const abi::Node*>* nodes,
                std::vector<std::string>* outputs) {
-  std::string ignored;
   if (part.region >= 0) return false;
   for (size_t n = 0; n < part.node_count; ++n) {
     strew_node node = STREW_NODE_INIT;
-    if (!went_well(strew_program_node(program, static_cast<size_t>(part.nodes[n]), &node), &ignored)) return false;
+    if (!succeeded(strew_program_node(program, static_cast<size_t>(part.nodes[n]), &node))) return false;
     if (const abi::Node* const each = model.nodes[static_cast<size_t>(node.number)]) nodes->push_back(each);
   }
   for (size_t o = 0; o < part.output_count; ++o) outputs->emplace_back(strew_program_value_name(program, part.outputs[o]));

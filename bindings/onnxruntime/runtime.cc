@@ -1,6 +1,7 @@
 #include "bindings/onnxruntime/runtime.h"
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <map>
 #include <memory>
@@ -13,6 +14,8 @@ namespace {
 
 /// What a parallel loop of ONNX Runtime's pool costs: its threads wait for work for a while.
 constexpr int64_t kDispatchNanoseconds = 4000;
+/// How long threads of a pool wait for each other when they are counted.
+constexpr std::chrono::microseconds kFirstLook{1000}, kLaterLook{250};
 
 struct Call {
   const abi::KernelContext* context = nullptr;
@@ -101,17 +104,18 @@ int32_t Runtime::threads() const {
 int32_t Pool::threads(const abi::KernelContext* context, int32_t most) {
   if (most == 1) return 1;
   const int32_t known = threads_.load(std::memory_order_relaxed);
-  if (known >= most || (known != 0 && looks_left_.load(std::memory_order_relaxed) <= 0)) return std::min(known, most);
+  if (known >= most) return most;
+  const uint64_t call = calls_.fetch_add(1, std::memory_order_relaxed) + 1;
+  if (known != 0 && !std::has_single_bit(call)) return known;
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock()) return std::max(1, std::min(known, most));
-  looks_left_.fetch_sub(1, std::memory_order_relaxed);
   // As many tasks as threads are wanted, each of which waits for the others: those that never begin have no thread.
   struct Meeting {
     std::mutex mutex;
     std::set<std::thread::id> there;
     size_t wanted;
     std::chrono::steady_clock::time_point end;
-  } meeting{{}, {}, static_cast<size_t>(most), std::chrono::steady_clock::now() + std::chrono::milliseconds(1)};
+  } meeting{{}, {}, static_cast<size_t>(most), std::chrono::steady_clock::now() + (known == 0 ? kFirstLook : kLaterLook)};
   const auto meet = [](void* data, size_t) {
     auto& all = *static_cast<Meeting*>(data);
     for (;;) {

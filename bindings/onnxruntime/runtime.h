@@ -49,13 +49,14 @@ class Runtime {
 /// The pool of a session, whose size ONNX Runtime does not tell.
 class Pool {
  public:
-  /// How many threads of the pool work at a time, up to `most`. The first call looks, for a millisecond at most.
+  /// How many threads of the pool work at a time, up to `most`. The first call looks, for a millisecond at most. A pool that was busy then looks smaller than it is, so the second, fourth, eighth
+  /// call and so on look again, for a quarter of that.
   int32_t threads(const abi::KernelContext* context, int32_t most);
 
  private:
   std::mutex mutex_;  // one thread looks at a time: others would be in its way
   std::atomic<int32_t> threads_{0};
-  std::atomic<int32_t> looks_left_{3};  ///< the pool may have been busy
+  std::atomic<uint64_t> calls_{0};  ///< while fewer threads than wanted were found
 };
 
 /// As long as it lives, calls of this thread run on the threads of the pool of this call.

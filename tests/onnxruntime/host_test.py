@@ -78,13 +78,13 @@ def check_in_place(failures):
     failures.check(differs([cache.numpy()], [expected]) is None and strew.ort.report(with_strew).in_place == 1, "a cache that is bound as input and output was not updated in place")
 
 
-def layer():
+def layer(rows="n", edges="e"):
     """Rows that are looked up, weighted and added up by an index: nodes that run as one."""
     nodes = [helper.make_node("Gather", ["x", "source"], ["rows"], name="look_up"), helper.make_node("Mul", ["rows", "weight"], ["weighted"], name="weigh"),
              helper.make_node("Unsqueeze", ["target", "one"], ["column"], name="column"), helper.make_node("Shape", ["rows"], ["shape"], name="shape"),
              helper.make_node("Expand", ["column", "shape"], ["index"], name="expand"), helper.make_node("ScatterElements", ["zeros", "index", "weighted"], ["y"], name="add", reduction="add")]
     zeros = helper.make_tensor("zeros", FLOAT, (50, 16), np.zeros(800, np.float32))
-    inputs = [value("x", FLOAT, ("n", 16)), value("source", INT64, ("e",)), value("target", INT64, ("e",)), value("weight", FLOAT, ("e", 1))]
+    inputs = [value("x", FLOAT, (rows, 16)), value("source", INT64, (edges,)), value("target", INT64, (edges,)), value("weight", FLOAT, (edges, 1))]
     return make_model(nodes, inputs, [value("y", FLOAT, (50, 16))], initializers=[zeros, helper.make_tensor("one", INT64, (1,), [1])])
 
 
@@ -110,6 +110,29 @@ def check_groups(failures):
         except Exception as error:  # noqa: BLE001
             failures.check(f"value {bad}" in str(error) and type(error).__name__ == "InvalidArgument", f"a layer with {name} {bad}: {type(error).__name__}: {error}")
     failures.check(differs(with_strew.run(None, feeds), alone.run(None, feeds)) is None, "a layer after an error: the result differs")
+
+
+def check_static_calls(failures):
+    """Calls of a group whose extents are all known, of which later ones find out nothing but where the tensors lie."""
+    for threads in (1, 2):
+        alone, with_strew = session(layer(50, 400), with_strew=False), session(layer(50, 400), threads=threads)
+        for number in range(50):
+            feeds = layer_feeds(number)
+            if difference := differs(with_strew.run(None, feeds), alone.run(None, feeds)):
+                failures.append(f"call {number} of a layer with known extents, {threads} threads: {difference}")
+        wrong = feeds | {"target": feeds["target"].copy()}
+        wrong["target"][3] = 50
+        expect(failures, "a bad index in a call of a layer with known extents", "value 50", with_strew.run, None, wrong)
+        # The result in the memory of an input.
+        for _ in range(2):
+            table, binding = ort.OrtValue.ortvalue_from_numpy(feeds["x"].copy()), with_strew.io_binding()
+            binding.bind_ortvalue_input("x", table)
+            for name in ("source", "target", "weight"):
+                binding.bind_cpu_input(name, feeds[name])
+            binding.bind_ortvalue_output("y", table)
+            with_strew.run_with_iobinding(binding)
+            difference = differs([table.numpy()], alone.run(None, feeds))
+            failures.check(difference is None, f"a layer with known extents whose result lies in its table: {difference}")
 
 
 def check_group_rules(failures):
@@ -232,7 +255,7 @@ def check_threads(failures, count):
             if difference := differs(with_strew.run(None, feeds), expected):
                 wrong.append(difference)
 
-    for model, make in ((chain(4), feeds_of), (layer(), layer_feeds)):
+    for model, make in ((chain(4), feeds_of), (layer(), layer_feeds), (layer(50, 400), layer_feeds)):
         alone, with_strew = session(model, with_strew=False), session(model, threads=2)
         threads = []
         for seed in range(8):
@@ -441,7 +464,7 @@ def main():
     parser.add_argument("--runs", type=int, default=1000, help="calls by eight threads")
     arguments = parser.parse_args()
     failures = Failures()
-    checks = (check_in_place, check_groups, check_group_rules, check_expansions, check_bodies, check_constant, check_options, check_versions, check_documents, check_cache)
+    checks = (check_in_place, check_groups, check_static_calls, check_group_rules, check_expansions, check_bodies, check_constant, check_options, check_versions, check_documents, check_cache)
     for check in checks:
         check(failures)
     check_threads(failures, arguments.runs)
