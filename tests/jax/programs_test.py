@@ -14,7 +14,7 @@ from modes import MODES, Failures, differs, jax, np, results_of, strew
 from draw_programs import Program
 
 TOGETHER = 30
-QUICKLY = {"xla_backend_optimization_level": 0, "xla_cpu_use_fusion_emitters": False}  # a quarter of the time
+QUICKLY = {"xla_backend_optimization_level": 0} | ({"xla_cpu_use_fusion_emitters": False} if jax.__version_info__ < (0, 11) else {})  # a quarter of the time
 
 
 def check(failures, seed, numbers, counts, level, compiler_options):
