@@ -13,20 +13,13 @@ import sys
 
 os.environ.setdefault("JAX_ENABLE_X64", "1")
 os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=2")
-try:
-    import jax
-except ImportError as missing:
-    print(f"skipped: {missing}")
-    sys.exit(77)
+
+from modes import jax, np
+
 import jax.numpy as jnp
-import numpy as np
 from jax import lax
 
-from strew.jax import _handler, functions
-
-if not os.path.exists(_handler.library_path()):
-    print("skipped: strew was built without jaxlib")
-    sys.exit(77)
+from strew.jax import functions
 
 
 DTYPES = (("float32", "bfloat16"), ("float64", "float16"))  # by the number of the iteration

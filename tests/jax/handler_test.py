@@ -18,21 +18,15 @@ import tempfile
 import threading
 
 os.environ.setdefault("JAX_ENABLE_X64", "1")
-try:
-    import jax
-except ImportError as missing:
-    print(f"skipped: {missing}")
-    sys.exit(77)
+
+from modes import jax, np
+
 import jax.numpy as jnp
 import ml_dtypes
-import numpy as np
 from jax import lax
 
 from strew.jax import _handler
 
-if not os.path.exists(_handler.library_path()):
-    print("skipped: strew was built without jaxlib")
-    sys.exit(77)
 _handler.register()
 
 FLOATS = ["float32", "float64", "bfloat16", "float16"]

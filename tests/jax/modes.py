@@ -1,7 +1,8 @@
 """What the tests of strew.jax share: functions compiled by JAX alone, with strew's kernels for single operators, and by strew.jax.jit; comparisons, bit for bit.
 
-Importing this module exits with status 77 when jax is absent.
+Importing this module exits with status 77 when jax is absent, or strew was built without jaxlib.
 """
+import os
 import sys
 import warnings
 
@@ -14,6 +15,9 @@ except ImportError as error:
 
 import strew.jax
 
+if not os.path.exists(strew.jax._handler.library_path()):
+    print("skipped: strew was built without jaxlib")
+    sys.exit(77)
 strew.jax._hook.any_size = True  # the arrays of tests are small
 # strew says so where it meets something in a module that it did not expect.
 warnings.filterwarnings("error", message="strew.jax: module", category=RuntimeWarning)
