@@ -132,6 +132,7 @@ class Rules {
       case STREW_EACH_OP(UNARY_MATH):
       case STREW_EACH_OP(BINARY_MATH):
       case STREW_EACH_OP(TERNARY_MATH):
+      case ExprOp::rem:
       case ExprOp::bitcast:
       case ExprOp::neg:
       case ExprOp::abs:
@@ -162,7 +163,6 @@ class Rules {
         return small_obstacle(node);
       case ExprOp::div:
       case ExprOp::sqrt:
-      case ExprOp::rem:
         if (is_complex(node.dtype)) return says("has other bits in XLA");
         if (before != kNothing) return says("reads the result of arithmetic, and XLA may compute both in another way");
         if (has_constant(node)) return says("has a constant operand, and XLA may multiply by its reciprocal");

@@ -198,6 +198,16 @@ TEST(SplicePolicy, FunctionsWithOtherBitsStayXlas) {
   EXPECT_THAT(find(text, kOwn).parts, ElementsAre("arg0 arg1 -> %e | gather exponential |"));
 }
 
+TEST(SplicePolicy, RemaindersOfFloatsStayXlas) {
+  const auto parts = [](const std::string& dtype) {
+    std::string text = module_of(gather("%r", "%x", "%i") + line("%e", "remainder", "%r, %u", kPicked), {{"%e", kPicked}});
+    for (size_t at = 0; (at = text.find("f32", at)) != std::string::npos; at += dtype.size()) text.replace(at, 3, dtype);
+    return find(text, kFused).parts;
+  };
+  for (const char* const dtype : {"f32", "bf16"}) EXPECT_THAT(parts(dtype), IsEmpty()) << dtype;
+  EXPECT_THAT(parts("i32"), ElementsAre(HasSubstr("| gather remainder |")));
+}
+
 TEST(SplicePolicy, AScatterReadsItsUpdatesFromMemory) {
   const std::string text =
       module_of(line("%p", "multiply", "%u, %u", kPicked) + scatter("%r", "%x", "%i", "%p"), {{"%r", kRows}});
