@@ -102,7 +102,8 @@ class Policy {
   bool drop(int kernel, std::string reason);
   bool drop_from(const Part& part);
   std::string operand_drawback(const Part& part, int kernel) const;
-  std::string reader_drawback(const Part& part, int kernel) const;
+  std::string join_drawback(const Part& part, int kernel) const;
+  std::string fusion_drawback(const Part& part, int kernel) const;
   std::string table_drawback(const Part& part, int table, int64_t rows) const;
   bool is_constant(int value) const;
   bool is_in_memory(int value) const;
@@ -255,14 +256,14 @@ std::string Policy::operand_drawback(const Part& part, int kernel) const {
   return "";
 }
 
-/// XLA fuses what it can into its only readers, and computes arithmetic again in each of several.
-std::string Policy::reader_drawback(const Part& part, int kernel) const {
+/// Sums and products that XLA computes together with the arithmetic that reads them, so that their bits are others.
+std::string Policy::join_drawback(const Part& part, int kernel) const {
   const ProgramKernel& own = program_.kernel(kernel);
-  const bool combines = combines_floats(own.op) && !options_.own_numerics;
-  const bool updates_constants = combines && (std::get<Scatter>(*own.op).init == InitKind::fill || is_constant(own.tensor(0)));
+  if (options_.own_numerics || !combines_floats(own.op)) return "";
+  const bool updates_constants = std::get<Scatter>(*own.op).init == InitKind::fill || is_constant(own.tensor(0));
   for (const int result : results_[kernel]) {
     const int maker = graph_.maker(result);
-    const bool is_in_loop = combines && maker >= 0 && program_.nodes()[static_cast<size_t>(maker)].region >= 0;
+    const bool is_in_loop = maker >= 0 && program_.nodes()[static_cast<size_t>(maker)].region >= 0;
     if (!updates_constants && !is_in_loop) continue;
     for (const int node : graph_.readers(result))
       if (!std::ranges::binary_search(part.nodes, node) && joins_scatters(graph_.operation(node)))
@@ -270,6 +271,11 @@ std::string Policy::reader_drawback(const Part& part, int kernel) const {
             "its result is read by {}, {}", graph_.operation(node),
             updates_constants ? "with which XLA makes one scatter of it" : "whose sums XLA rounds in another order in loops");
   }
+  return "";
+}
+
+/// XLA fuses what it can into its only readers, and computes arithmetic again in each of several.
+std::string Policy::fusion_drawback(const Part& part, int kernel) const {
   for (const int result : results_[kernel]) {
     const int maker = graph_.maker(graph_.memory_of(result));
     if (maker < 0 || graph_.stores(maker)) continue;
@@ -294,7 +300,8 @@ bool Policy::drop_from(const Part& part) {
     const bool is_known = std::ranges::all_of(part.inputs, [&](int v) { return is_constant(v); });
     std::string why = is_known ? "it reads constants alone, and XLA computes it when it compiles" : "";
     if (why.empty()) why = operand_drawback(part, kernel);
-    if (why.empty()) why = reader_drawback(part, kernel);
+    if (why.empty()) why = join_drawback(part, kernel);
+    if (why.empty()) why = fusion_drawback(part, kernel);
     if (!why.empty()) dropped = drop(kernel, std::move(why)) || dropped;
   }
   return dropped;
