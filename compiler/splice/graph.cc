@@ -82,6 +82,7 @@ int64_t bytes_of(const TensorType& type) {
 FileGraph::FileGraph(const Program& program)
     : program_(program),
       makers_(program.values().size(), -1),
+      opaque_nodes_(program.opaques().size(), -1),
       readers_(program.values().size()),
       is_handed_over_(program.values().size()) {
   std::vector<std::set<int>> operands(program.opaques().size());  // of the nodes of opaque operations
@@ -92,7 +93,9 @@ FileGraph::FileGraph(const Program& program)
       const bool hands_on = std::ranges::find(node.arguments, v) != node.arguments.end();
       if (makers_[v] < 0 && !hands_on) makers_[v] = static_cast<int>(n);
       const Value& value = program.value(v);
-      if (value.kind == ValueKind::opaque) operands[value.index].insert(node.arguments.begin(), node.arguments.end());
+      if (value.kind != ValueKind::opaque || makers_[v] != static_cast<int>(n)) continue;
+      operands[value.index].insert(node.arguments.begin(), node.arguments.end());
+      opaque_nodes_[value.index] = static_cast<int>(n);
     }
     for (const int v : node.arguments)
       if (v >= 0 && std::ranges::find(node.results, v) == node.results.end()) readers_[v].push_back(static_cast<int>(n));
@@ -138,6 +141,16 @@ std::vector<int> FileGraph::readers(int value) const {
   for (const int v : same_memory(value))
     std::ranges::copy_if(readers_[v], std::back_inserter(out), [&](int node) { return !keeps_memory(node); });
   return out;
+}
+
+bool FileGraph::is_in_loop(int node) const {
+  while (node >= 0) {
+    const int region = program_.nodes()[static_cast<size_t>(node)].region;
+    if (region < 0) break;
+    if (program_.opaque(region).operation == "stablehlo.while") return true;
+    node = opaque_nodes_[region];
+  }
+  return false;
 }
 
 bool FileGraph::is_handed_over(int value) const {

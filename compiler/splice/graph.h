@@ -40,6 +40,8 @@ class FileGraph {
   bool loads(int node) const { return stores(node) || feeds_library(node); }
   /// Does an operation read the value from memory, or is it handed over?
   bool is_stored(int value) const;
+  /// Does the node stand in a loop?
+  bool is_in_loop(int node) const;
 
  private:
   bool keeps_memory(int node) const;
@@ -50,7 +52,7 @@ class FileGraph {
   std::vector<int> same_memory(int value) const;
 
   const Program& program_;
-  std::vector<int> makers_;
+  std::vector<int> makers_, opaque_nodes_;
   std::vector<std::vector<int>> readers_;  ///< per value
   std::vector<bool> is_handed_over_;
 };

@@ -263,8 +263,7 @@ std::string Policy::join_drawback(const Part& part, int kernel) const {
   const bool updates_constants = std::get<Scatter>(*own.op).init == InitKind::fill || is_constant(own.tensor(0));
   for (const int result : results_[kernel]) {
     const int maker = graph_.maker(result);
-    const bool is_in_loop = maker >= 0 && program_.nodes()[static_cast<size_t>(maker)].region >= 0;
-    if (!updates_constants && !is_in_loop) continue;
+    if (!updates_constants && (maker < 0 || !graph_.is_in_loop(maker))) continue;
     for (const int node : graph_.readers(result))
       if (!std::ranges::binary_search(part.nodes, node) && joins_scatters(graph_.operation(node)))
         return fmt::format(

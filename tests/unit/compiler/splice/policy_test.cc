@@ -422,5 +422,25 @@ TEST(SplicePolicy, UpdatesOfAnotherViewOfAnArrayStay) {
   EXPECT_THAT(found.kept, ElementsAre(HasSubstr("its operand is another view of an array")));
 }
 
+TEST(SplicePolicy, SumsThatAreAddedToInLoopsStay) {
+  const std::string sum = scatter("%s", "%c", "%i", "%u") + line("%n", "add", "%s, %x", kRows);
+  const auto kept = [](const std::string& body, const std::string& result) {
+    return find(module_of(body, {{result, kRows}}), kOperators).kept;
+  };
+  const std::string reason = "scatter: its result is read by stablehlo.add, whose sums XLA rounds in another order in loops";
+  EXPECT_THAT(kept(loop(sum), "%o#0"), ElementsAre(reason));
+  EXPECT_THAT(find(module_of(loop(sum), {{"%o#0", kRows}}), kOwn).kept, IsEmpty());
+  const std::string condition = "  %p = stablehlo.constant dense<true> : tensor<i1>\n";
+  const auto chosen = [&](const std::string& result, const std::string& body, const std::string& name, const std::string& other) {
+    return condition + "  " + result + " = \"stablehlo.if\"(%p) ({\n" + body + "    stablehlo.return " + name + " : " + kRows +
+           "\n  }, {\n    stablehlo.return " + other + " : " + kRows + "\n  }) : (tensor<i1>) -> " + kRows + "\n";
+  };
+  const std::string of_x = scatter("%s", "%x", "%i", "%u") + line("%r", "add", "%s, %x", kRows);
+  EXPECT_THAT(kept(chosen("%o", of_x, "%r", "%x"), "%o"), IsEmpty()) << "a branch is no loop";
+  EXPECT_THAT(kept(loop(chosen("%n", scatter("%s", "%c", "%i", "%u") + line("%r", "add", "%s, %x", kRows), "%r", "%c")), "%o#0"),
+              ElementsAre(reason))
+      << "but it may be in one";
+}
+
 }  // namespace
 }  // namespace strew
