@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -43,9 +44,17 @@ struct TextStatement {
   std::string callee;                  ///< func.call: the function's name without "@"
 };
 
+/// Among how many of the mesh's axes XLA's partitioner may divide an operation.
+enum class Partitioned : uint8_t {
+  no,  ///< none: the module is for one partition, or sdy.manual_computation (JAX's shard_map) around it names all axes. Each device runs it as it stands
+  part,  ///< those that the sdy.manual_computation around it does not name
+  all,
+};
+
 struct TextBlock {
   int statement = -1;                      ///< the statement in whose region it is; -1: it is a function's
   std::vector<int> arguments, statements;  ///< in the text's order
+  Partitioned partitioned = Partitioned::no;
 };
 
 struct TextFunction {

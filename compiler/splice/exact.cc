@@ -210,6 +210,8 @@ class Tracer {
       case ValueKind::none:
         return {};
       case ValueKind::opaque:
+        if (const int whole = piece_of(program_, value); whole >= 0)
+          return {once(value, [&] { return known(whole).made; }), is_constant(whole)};
         return {of_opaque(program_.opaque(v.index).operation), false};
       case ValueKind::result:
         return {once(value, [&] { return of_kernel(program_.kernel(v.index), v.result); }), false};
@@ -226,8 +228,9 @@ class Tracer {
   bool is_constant(int value) const {
     for (int steps = 0; steps < 16; ++steps) {
       const Compute* const compute = program_.compute_of(value);
-      if (compute == nullptr || compute->arguments.empty()) break;
-      value = compute->arguments[0];
+      const int whole = piece_of(program_, value);
+      if (whole < 0 && (compute == nullptr || compute->arguments.empty())) break;
+      value = whole >= 0 ? whole : compute->arguments[0];
     }
     return program_.constant_of(value) != nullptr;
   }

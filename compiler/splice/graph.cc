@@ -51,6 +51,8 @@ constexpr std::array kFed = {"stablehlo.abs",         "stablehlo.add",      "sta
                              "stablehlo.sqrt",        "stablehlo.subtract", "stablehlo.tanh"};
 constexpr int kMostFed = 8;  ///< so many of them behind each other are looked at
 
+constexpr char kManual[] = "sdy.manual_computation";
+
 std::vector<int64_t> without_ones(const TensorType& type) {
   std::vector<int64_t> out = type.dims;
   std::erase(out, 1);
@@ -65,6 +67,15 @@ std::string_view operation_of(std::string_view location) {
 }
 
 bool is_fusible(std::string_view operation) { return std::ranges::find(kUnfused, operation) == kUnfused.end(); }
+
+int piece_of(const Program& program, int value) {
+  const Value& v = program.value(value);
+  if (v.kind != ValueKind::opaque || program.opaque(v.index).operation != kManual) return -1;
+  const Opaque& opaque = program.opaque(v.index);
+  const size_t number = static_cast<size_t>(v.result), results = opaque.yields.size();
+  if (number < results) return opaque.yields[number];
+  return number - results < opaque.arguments.size() ? opaque.arguments[number - results] : -1;
+}
 
 int64_t windows_of(const VerifiedOp& op) {
   std::vector<int64_t> extents;
@@ -83,6 +94,8 @@ FileGraph::FileGraph(const Program& program)
     : program_(program),
       makers_(program.values().size(), -1),
       opaque_nodes_(program.opaques().size(), -1),
+      origins_(program.values().size(), -1),
+      views_(program.values().size()),
       readers_(program.values().size()),
       is_handed_over_(program.values().size()) {
   std::vector<std::set<int>> operands(program.opaques().size());  // of the nodes of opaque operations
@@ -103,9 +116,16 @@ FileGraph::FileGraph(const Program& program)
   for (const ProgramOutput& output : program.outputs()) is_handed_over_[output.value] = true;
   for (size_t o = 0; o < program.opaques().size(); ++o) {
     const Opaque& opaque = program.opaque(static_cast<int>(o));
+    if (opaque.operation == kManual) continue;
     for (const int v : opaque.yields) is_handed_over_[v] = true;
     for (const int v : opaque.arguments)
       if (!operands[o].contains(v)) is_handed_over_[v] = true;
+  }
+  for (size_t v = 0; v < program.values().size(); ++v) {
+    const int node = makers_[v];
+    const bool is_view = node >= 0 && keeps_memory(node);
+    origins_[v] = is_view ? program.nodes()[static_cast<size_t>(node)].arguments[0] : piece_of(program, static_cast<int>(v));
+    if (origins_[v] >= 0) views_[origins_[v]].push_back(static_cast<int>(v));
   }
 }
 
@@ -118,28 +138,29 @@ bool FileGraph::keeps_memory(int node) const {
   return without_ones(program_.type(moved.arguments[0])) == without_ones(program_.type(moved.results[0]));
 }
 
+bool FileGraph::makes_nothing(int node) const { return keeps_memory(node) || operation(node) == kManual; }
+
 int FileGraph::memory_of(int value) const {
-  for (int node = maker(value); node >= 0 && keeps_memory(node); node = maker(value)) {
-    const int from = program_.nodes()[static_cast<size_t>(node)].arguments[0];
-    if (from < 0) break;
-    value = from;
-  }
+  while (origins_[value] >= 0) value = origins_[value];
   return value;
+}
+
+bool FileGraph::is_other_view(int value) const {
+  for (; value >= 0; value = origins_[value])
+    if (maker(value) >= 0 && keeps_memory(maker(value))) return true;
+  return false;
 }
 
 std::vector<int> FileGraph::same_memory(int value) const {
   std::vector<int> out{value};
-  for (size_t i = 0; i < out.size(); ++i)
-    for (const int node : readers_[out[i]])
-      if (const int made = program_.nodes()[static_cast<size_t>(node)].results[0]; keeps_memory(node) && made >= 0)
-        out.push_back(made);
+  for (size_t i = 0; i < out.size(); ++i) out.insert(out.end(), views_[out[i]].begin(), views_[out[i]].end());
   return out;
 }
 
 std::vector<int> FileGraph::readers(int value) const {
   std::vector<int> out;
   for (const int v : same_memory(value))
-    std::ranges::copy_if(readers_[v], std::back_inserter(out), [&](int node) { return !keeps_memory(node); });
+    std::ranges::copy_if(readers_[v], std::back_inserter(out), [&](int node) { return !makes_nothing(node); });
   return out;
 }
 

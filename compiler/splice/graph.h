@@ -5,7 +5,10 @@
 // xla/service/cpu/cpu_instruction_fusion.cc (jaxlib 0.10.2): elementwise operations, broadcast, concatenate, dynamic_slice, dynamic_update_slice, gather,
 // iota, pad, reduce, reshape, reverse, slice and transpose. Everything else reads its operands from memory and writes its results there, scatters, too,
 // but for those with one window, which become dynamic slices before. Large reductions of floats are calls of a library, YNNPACK, which takes the
-// elementwise operations before them along. Tested by tests/unit/compiler/splice/policy_test.cc.
+// elementwise operations before them along.
+//
+// sdy.manual_computation is nothing to XLA once it has divided the program among devices: its region stands in the function then, and the arguments of the region are the operands, as far as each device has
+// them. Tested by tests/unit/compiler/splice/policy_test.cc.
 #pragma once
 
 #include <string_view>
@@ -21,6 +24,9 @@ std::string_view operation_of(std::string_view location);
 /// Does XLA:CPU fuse operations of this name into their readers? So it is taken of names that nobody knows here.
 bool is_fusible(std::string_view operation);
 
+/// The value whose piece on each device the value is: the operand that an argument of sdy.manual_computation's region is a piece of, or what the region returns as the result; -1: it is neither.
+int piece_of(const Program& program, int value);
+
 class FileGraph {
  public:
   explicit FileGraph(const Program& program);
@@ -30,6 +36,8 @@ class FileGraph {
   int maker(int value) const { return makers_[static_cast<size_t>(value)]; }
   /// What the value is the same memory of: reshapes, and transposes and broadcasts of dims of extent 1, make nothing.
   int memory_of(int value) const;
+  /// Is there one of these between?
+  bool is_other_view(int value) const;
   /// The nodes that read the memory of the value.
   std::vector<int> readers(int value) const;
   /// Does the function or a region return the memory of the value, or is it read from inside a region of another operation?
@@ -45,6 +53,8 @@ class FileGraph {
 
  private:
   bool keeps_memory(int node) const;
+  /// Does the node only hand on the memory of what it reads?
+  bool makes_nothing(int node) const;
   bool calls_library(int node) const;
   /// Is it an elementwise operation that only a reduction by the library reads, so that the library does it?
   bool feeds_library(int node) const;
@@ -53,6 +63,8 @@ class FileGraph {
 
   const Program& program_;
   std::vector<int> makers_, opaque_nodes_;
+  std::vector<int> origins_;               ///< per value: the one whose memory it has; -1: it has its own
+  std::vector<std::vector<int>> views_;    ///< per value: those that have its memory
   std::vector<std::vector<int>> readers_;  ///< per value
   std::vector<bool> is_handed_over_;
 };

@@ -76,9 +76,10 @@ bool walks_across_rows(const VerifiedOp& op) {
 
 class Policy {
  public:
-  Policy(const Program& program, const SpliceOptions& options)
+  Policy(const Program& program, const SpliceOptions& options, const PlaceRefusal& place)
       : program_(program),
         options_(options),
+        place_(place),
         graph_(program),
         hard_(program.kernels().size()),
         soft_(program.kernels().size()),
@@ -93,6 +94,7 @@ class Policy {
  private:
   const std::string& location(int kernel) const { return program_.kernel(kernel).location; }
   std::string_view operation(int kernel) const { return operation_of(location(kernel)); }
+  int node_of(int kernel) const;
   std::string refusal(int kernel) const;
   std::string size_refusal(int kernel) const;
   bool makes_slice(int kernel) const;
@@ -106,6 +108,7 @@ class Policy {
   std::string fusion_drawback(const Part& part, int kernel) const;
   std::string table_drawback(const Part& part, int table, int64_t rows) const;
   bool is_constant(int value) const;
+  bool is_filled(int value) const;
   bool is_in_memory(int value) const;
   bool is_taken_node(int node) const;
   std::vector<std::pair<int, int>> in_place(const Part& part) const;
@@ -114,6 +117,7 @@ class Policy {
 
   const Program& program_;
   const SpliceOptions& options_;
+  const PlaceRefusal& place_;
   const FileGraph graph_;
   std::set<int> wanted_, taken_;  ///< kernels that are worth it by themselves, and those with what has to go with them
   /// Per kernel: why it stays XLA's in any case, and why it does unless what is beside it is taken. Empty: it does not.
@@ -121,8 +125,17 @@ class Policy {
   std::vector<std::vector<int>> results_;  ///< per kernel: value numbers
 };
 
+/// The node that makes a result of the kernel; -1: there is none.
+int Policy::node_of(int kernel) const {
+  for (const int result : results_[kernel])
+    if (graph_.maker(result) >= 0) return graph_.maker(result);
+  return -1;
+}
+
 std::string Policy::refusal(int kernel) const {
   const ProgramKernel& own = program_.kernel(kernel);
+  if (place_)
+    if (std::string why = place_(node_of(kernel)); !why.empty()) return why;
   if (operation(kernel) == "stablehlo.dot_general") return "XLA multiplies by the one-hot tensor";
   for (const TensorSlot& slot : tensor_slots(own.op))
     if (has_other_layout(*slot.type)) return fmt::format("XLA stores {} in another way", name(slot.type->dtype));
@@ -223,6 +236,17 @@ bool Policy::is_constant(int value) const {
   return node >= 0 && graph_.operation(node) == "stablehlo.constant";
 }
 
+/// Is it a constant, or one that is broadcast, where XLA sees it but the import does not?
+bool Policy::is_filled(int value) const {
+  for (;;) {
+    value = graph_.memory_of(value);
+    const int node = graph_.maker(value);
+    if (node < 0 || graph_.operation(node) != "stablehlo.broadcast_in_dim") return is_constant(value);
+    value = program_.nodes()[static_cast<size_t>(node)].arguments[0];
+    if (value < 0) return false;
+  }
+}
+
 /// Does XLA have the value in memory, whether strew reads it or not?
 bool Policy::is_in_memory(int value) const {
   value = graph_.memory_of(value);
@@ -244,7 +268,7 @@ std::string Policy::table_drawback(const Part& part, int table, int64_t rows) co
 std::string Policy::operand_drawback(const Part& part, int kernel) const {
   const ProgramKernel& own = program_.kernel(kernel);
   const bool is_update = is_scatter(own.op) && std::get<Scatter>(*own.op).init != InitKind::fill;
-  if (is_update && graph_.memory_of(own.tensor(0)) != own.tensor(0))
+  if (is_update && graph_.is_other_view(own.tensor(0)))
     return "its operand is another view of an array, which XLA would copy for a call";
   if (!is_scatter(own.op)) return table_drawback(part, own.tensor(0), bytes_of(slices_of(own.op)));
   const std::vector<TensorSlot> slots = input_slots(own.op);
@@ -260,7 +284,7 @@ std::string Policy::operand_drawback(const Part& part, int kernel) const {
 std::string Policy::join_drawback(const Part& part, int kernel) const {
   const ProgramKernel& own = program_.kernel(kernel);
   if (options_.own_numerics || !combines_floats(own.op)) return "";
-  const bool updates_constants = std::get<Scatter>(*own.op).init == InitKind::fill || is_constant(own.tensor(0));
+  const bool updates_constants = std::get<Scatter>(*own.op).init == InitKind::fill || is_filled(own.tensor(0));
   for (const int result : results_[kernel]) {
     const int maker = graph_.maker(result);
     if (!updates_constants && (maker < 0 || !graph_.is_in_loop(maker))) continue;
@@ -367,8 +391,10 @@ std::vector<KeptOperation> Policy::kept(const std::vector<ChosenPart>& chosen) c
   for (size_t n = 0; n < program_.nodes().size(); ++n) {
     const auto node = static_cast<int>(n);
     if (inside.contains(node)) continue;
-    if (std::string why = reason_of(node); !why.empty())
-      out.push_back({std::string(graph_.operation(node)), program_.nodes()[n].location, std::move(why)});
+    std::string why = reason_of(node);
+    if (why.empty()) continue;
+    if (std::string where = place_ ? place_(node) : ""; !where.empty()) why = std::move(where);
+    out.push_back({std::string(graph_.operation(node)), program_.nodes()[n].location, std::move(why)});
   }
   return out;
 }
@@ -409,6 +435,8 @@ ImportOptions import_options(const SpliceOptions& options) {
   return out;
 }
 
-Expected<Chosen> choose_parts(const Program& program, const SpliceOptions& options) { return Policy(program, options).choose(); }
+Expected<Chosen> choose_parts(const Program& program, const SpliceOptions& options, const PlaceRefusal& refusal) {
+  return Policy(program, options, refusal).choose();
+}
 
 }  // namespace strew::inline v0

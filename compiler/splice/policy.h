@@ -3,6 +3,8 @@
 // tests/unit/compiler/splice/policy_test.cc.
 #pragma once
 
+#include <functional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -27,7 +29,10 @@ struct Chosen {
   std::vector<KeptOperation> kept;  ///< the indexed operations that are in no part, in the module's order
 };
 
-/// `program`: imported with import_options().
-Expected<Chosen> choose_parts(const Program& program, const SpliceOptions& options);
+/// Why the indexed operation of this node (a number in Program::nodes(); -1: the kernel has none) stays XLA's because of where it stands; empty: it need not.
+using PlaceRefusal = std::function<std::string(int node)>;
+
+/// `program`: imported with import_options(). `refusal`: none if nothing stays for that reason.
+Expected<Chosen> choose_parts(const Program& program, const SpliceOptions& options, const PlaceRefusal& refusal = {});
 
 }  // namespace strew::inline v0

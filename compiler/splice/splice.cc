@@ -33,6 +33,21 @@ bool has_indexed(const TextIndex& index) {
   return std::any_of(index.statements.begin(), index.statements.end(), [](const TextStatement& each) { return each.indexed; });
 }
 
+/// Why an operation in the block stays XLA's; empty: each device runs it as it stands there.
+std::string partition_drawback(const TextIndex& index, Partitioned partitioned) {
+  switch (partitioned) {
+    case Partitioned::no:
+      break;
+    case Partitioned::part:
+      return "it is divided along the axes of the mesh that the shard_map around it does not name, and a call would gather its "
+             "operands";
+    case Partitioned::all:
+      return fmt::format("it is divided into {} partitions, and a call would gather its operands from all of them",
+                         index.partitions);
+  }
+  return "";
+}
+
 /// Replaces the line of "NAME:LINE: ..." by that of the original text.
 std::string original(std::string location, const std::string& name, const std::vector<int>& lines) {
   if (lines.empty() || !location.starts_with(name + ":")) return location;
@@ -64,10 +79,15 @@ void keep_called(const TextIndex& index, const std::string& name, std::vector<Ke
 }
 
 Expected<Spliced> splice_read(std::string_view text, const MlirText& read, const SpliceOptions& options) {
-  STREW_ASSIGN(const Chosen chosen, choose_parts(read.program, options));
+  const ValueMap values(read.program, read.index);
+  const auto refusal = [&](int node) {
+    const int statement = node < 0 ? -1 : values.statement_of_node[node];
+    const int block = statement < 0 ? -1 : read.index.statements[statement].block;
+    return partition_drawback(read.index, block < 0 ? Partitioned::all : read.index.blocks[block].partitioned);
+  };
+  STREW_ASSIGN(const Chosen chosen, choose_parts(read.program, options, read.index.partitions > 1 ? refusal : PlaceRefusal()));
   Spliced out;
   out.kept = chosen.kept;
-  const ValueMap values(read.program, read.index);
   std::vector<PlannedCall> calls;
   for (const ChosenPart& part : chosen.parts) {
     Expected<PlannedCall> call = make_call(text, read.index, values, read.program, part);
@@ -96,10 +116,8 @@ Expected<Spliced> splice(std::string_view text, const std::string& name, const S
   const ImportOptions import = import_options(options);
   STREW_ASSIGN(MlirText read, read_text(text, name, import));
   if (!has_indexed(read.index)) return Spliced{std::string(text), {}, {}};
-  if (read.index.partitions > 1)
-    return unchanged(text, name,
-                     fmt::format("it is divided into {} partitions, and a call would gather its operands from all of them",
-                                 read.index.partitions));
+  if (std::ranges::all_of(read.index.blocks, [](const TextBlock& block) { return block.partitioned == Partitioned::all; }))
+    return unchanged(text, name, partition_drawback(read.index, Partitioned::all));
   if (!read.index.unreadable.empty()) return unchanged(text, name, read.index.unreadable);
   std::vector<int> lines;
   std::string inlined;

@@ -310,7 +310,7 @@ result = jax.jit(lambda x, i: x.at[i].add(1))(one, np.array([3, 3, -1]))
 print(np.asarray(result).sum(), result.devices(), len(strew.jax.report().modules[-1].replaced))
 """
     got = python(text, XLA_FLAGS="--xla_force_host_platform_device_count=2")
-    failures.check("48.0 " in got and "the module runs on 2 devices" in got, f"two devices: {got}")
+    failures.check("48.0 " in got and "it is divided into 2 partitions" in got, f"two devices: {got}")
     failures.check("48.0 {CpuDevice(id=1)} 1" in got, f"the second of two devices: {got}")
 
 

@@ -1,7 +1,7 @@
 // Operations that strew does not run: an Opaque with its place in the dataflow. Regions are translated if there is a scatter or gather in
 // them, directly or in a function that they call; what the block arguments are bound to is known to the opaque operation alone. Of the
-// regions of others (the comparison of a sort), only what they read from outside is kept. Tested by
-// tests/unit/compiler/import/stablehlo/stablehlo_opaque_test.cc.
+// regions of others (the comparison of a sort), only what they read from outside is kept; but that of sdy.manual_computation is translated in any case,
+// because XLA sees it as if it were not there (compiler/splice/graph.h). Tested by tests/unit/compiler/import/stablehlo/stablehlo_opaque_test.cc.
 #include <fmt/format.h>
 
 #include <utility>
@@ -63,7 +63,7 @@ Status Translation::add_opaque(mlir::Operation* op, std::string reason) {
       for (const mlir::Value value : inner->getOperands())
         if (captured.insert(value).second) reads(value);  // what the region itself defines is not bound yet
     });
-  const bool is_indexed_op = opaque.indexed;
+  const bool is_indexed_op = opaque.indexed, is_inlined = opaque.operation == "sdy.manual_computation";
   const int number = out.add_opaque(std::move(opaque));
   int next_result = 0;
   for (const mlir::Value result : op->getResults()) add_opaque_value(result, number, next_result++);
@@ -72,7 +72,7 @@ Status Translation::add_opaque(mlir::Operation* op, std::string reason) {
                     base = fmt::format("{}{}", path_.empty() ? function_ + "/" : path_, op->getName().stripDialect().str());
   std::string own;
   for (unsigned r = 0; r < op->getNumRegions(); ++r) {
-    if (!holds_kernels(op->getRegion(r))) continue;
+    if (!is_inlined && !holds_kernels(op->getRegion(r))) continue;
     if (own.empty()) {
       const int count = ++numbers_[base + "/"];
       own = count == 1 ? base : fmt::format("{}_{}", base, count);

@@ -360,11 +360,13 @@ ParseResult while_form(OpAsmParser& parser, OperationState& state) {
                  parser.parseRegion(*state.addRegion(), arguments));
 }
 
-/// Parses: mesh @name = <["x"=2]> {attributes}. A mesh is a symbol, which nothing here looks up.
+/// Parses: mesh @name = <["x"=2]> {attributes}
 ParseResult mesh_form(OpAsmParser& parser, OperationState& state) {
   mlir::StringAttr name;
-  if (parser.parseSymbolName(name) || parser.parseEqual() || skip_piece(parser, nullptr)) return failure();
+  mlir::Attribute mesh;
+  if (parser.parseSymbolName(name) || parser.parseEqual() || parse_value(parser, mesh)) return failure();
   state.addAttribute("sym_name", name);
+  state.addAttribute("mesh", mesh);
   return parser.parseOptionalAttrDict(state.attributes);
 }
 

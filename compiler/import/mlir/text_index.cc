@@ -16,6 +16,7 @@
 #include <set>
 #include <string>
 
+#include "compiler/import/mlir/manual_axes.h"
 #include "compiler/import/mlir/op_list.h"
 #include "compiler/import/mlir/parse.h"
 #include "compiler/import/mlir_tokens.h"
@@ -39,10 +40,10 @@ class Indexer {
   Indexer(const ParsedModule& parsed, std::string_view text) : parsed_(parsed), text_(text) {}
 
   TextIndex run() {
-    for (mlir::Operation& op : parsed_.body())
-      if (auto function = llvm::dyn_cast<mlir::func::FuncOp>(op)) add_function(function);
     const auto partitions = parsed_.body().getParentOp()->getAttrOfType<mlir::IntegerAttr>("mhlo.num_partitions");
     if (partitions) out_.partitions = partitions.getInt();
+    for (mlir::Operation& op : parsed_.body())
+      if (auto function = llvm::dyn_cast<mlir::func::FuncOp>(op)) add_function(function);
     for (const auto& alias : parsed_.places().getAttributeAliasDefs()) add_alias(alias.definition.loc);
     for (const auto& alias : parsed_.places().getTypeAliasDefs()) add_alias(alias.definition.loc);
     std::stable_sort(out_.tokens.begin(), out_.tokens.end(),
@@ -80,7 +81,8 @@ class Indexer {
 
   int add_block(mlir::Block& block, int statement) {
     const int number = static_cast<int>(out_.blocks.size());
-    out_.blocks.emplace_back().statement = statement;
+    const Partitioned partitioned = out_.partitions > 1 ? partitioned_in(block.getParentOp()) : Partitioned::no;
+    out_.blocks.push_back({statement, {}, {}, partitioned});
     const auto* const place = parsed_.places().getBlockDef(&block);
     for (const mlir::BlockArgument argument : block.getArguments()) {
       const int value = add_value(argument, -1, number, static_cast<int>(argument.getArgNumber()));

@@ -117,10 +117,10 @@ def _version() -> str:
 
 
 def _compile_or_get_cached(backend: Any, computation: ir.Module, devices: Any, *arguments: Any, **keywords: Any) -> Any:
-    return _original(backend, _with_strew(backend, computation, devices), devices, *arguments, **keywords)
+    return _original(backend, _with_strew(backend, computation), devices, *arguments, **keywords)
 
 
-def _with_strew(backend: Any, module: ir.Module, devices: Any) -> ir.Module:
+def _with_strew(backend: Any, module: ir.Module) -> ir.Module:
     """The module with calls of strew in it, or the one that was given."""
     name = ir.StringAttr(module.operation.attributes["sym_name"]).value
     fused = FUSED in name
@@ -133,21 +133,18 @@ def _with_strew(backend: Any, module: ir.Module, devices: Any) -> ir.Module:
     calls: list[tuple[str, str, list[str]]] = []
     kept: list[tuple[str, str, str]] = []
     reason = ""
-    if devices.size > 1:
-        reason = f"the module runs on {devices.size} devices"
+    if "__elided__" in text:
+        text = str(module.operation.get_asm())
+    if len(text) > _MOST_TEXT:
+        reason = f"the module's text has {len(text)} bytes, which is more than {_MOST_TEXT}"
     else:
-        if "__elided__" in text:
-            text = str(module.operation.get_asm())
-        if len(text) > _MOST_TEXT:
-            reason = f"the module's text has {len(text)} bytes, which is more than {_MOST_TEXT}"
-        else:
-            try:
-                changed, calls, kept = _native.splice(text, fused, OWN_NUMERICS in name, any_size)
-                if calls:
-                    module = ir.Module.parse(changed, context=module.context)
-            except (ir.MLIRError, ValueError, NotImplementedError, RuntimeError) as error:
-                calls, reason = [], f"an error, which was not expected: {error}"
-                _warn(f"strew.jax: module {name} stays with XLA: {error}")
+        try:
+            changed, calls, kept = _native.splice(text, fused, OWN_NUMERICS in name, any_size)
+            if calls:
+                module = ir.Module.parse(changed, context=module.context)
+        except (ir.MLIRError, ValueError, NotImplementedError, RuntimeError) as error:
+            calls, reason = [], f"an error, which was not expected: {error}"
+            _warn(f"strew.jax: module {name} stays with XLA: {error}")
     if reason:
         kept = [(word, "", reason) for word in found]
     plain = name.replace(OWN_NUMERICS, "").replace(FUSED, "")

@@ -442,5 +442,73 @@ TEST(SplicePolicy, SumsThatAreAddedToInLoopsStay) {
       << "but it may be in one";
 }
 
+/// %m = JAX's shard_map of `first`, %i and %u, which are called %c, %j and %v in it. `body` makes %n of `type` of them.
+std::string shard_map(const std::string& first, const std::string& body, const std::string& type = kRows) {
+  const std::string on = "<@mesh, [{\"d\"}, {}]>";
+  return "  %m = sdy.manual_computation(" + first + ", %i, %u) in_shardings=[" + on + ", " + on + ", " + on +
+         "] out_shardings=[" + on + "] manual_axes={\"d\"} (%c: " + kRows + ", %j: " + kIndices + ", %v: " + kPicked + ") {\n" +
+         body + "    sdy.return %n : " + type + "\n  } : (" + kRows + ", " + kIndices + ", " + kPicked + ") -> " + type + "\n";
+}
+
+TEST(SplicePolicy, WhatStandsBeforeAShardMapXlaFusesIntoIt) {
+  const auto found = [](const std::string& before, const std::string& first) {
+    return find(module_of(before + shard_map(first, gather("%n", "%c", "%j"), kPicked), {{"%m", kPicked}}), kOperators);
+  };
+  EXPECT_THAT(found("", "%x").parts, ElementsAre(HasSubstr(" | gather |")));
+  const std::string squared = line("%q", "multiply", "%x, %x", kRows);
+  EXPECT_THAT(found(squared, "%q").kept,
+              ElementsAre("gather: its operand is made by stablehlo.multiply, which XLA fuses into it"));
+}
+
+TEST(SplicePolicy, WhatReadsTheResultsOfAShardMapXlaFusesWithIt) {
+  const std::string rows = shard_map("%x", gather("%n", "%c", "%j"), kPicked);
+  EXPECT_THAT(find(module_of(rows + line("%r", "multiply", "%m, %u", kPicked), {{"%r", kPicked}}), kOperators).kept,
+              ElementsAre("gather: its result is read by stablehlo.multiply, into which XLA fuses it"));
+  EXPECT_THAT(
+      find(module_of(rows + line("%r", "multiply", "%m, %u", kPicked), {{"%r", kPicked}, {"%m", kPicked}}), kOperators).kept,
+      IsEmpty());
+  const std::string zeros = "  %z = stablehlo.constant dense<0.0> : tensor<10000x16xf32>\n",
+                    sum = scatter("%n", "%z", "%j", "%v");
+  EXPECT_THAT(find(module_of(shard_map("%x", zeros + sum), {{"%m", kRows}}), kOperators).kept, IsEmpty());
+  EXPECT_THAT(
+      find(module_of(shard_map("%x", zeros + sum) + line("%r", "add", "%m, %x", kRows), {{"%r", kRows}}), kOperators).kept,
+      ElementsAre(HasSubstr("with which XLA makes one scatter of it")));
+}
+
+TEST(SplicePolicy, ZerosFromOutsideOfAShardMap) {
+  const std::string sum = scatter("%s", "%c", "%j", "%v") + line("%n", "add", "%s, %c", kRows);
+  const std::string scalar =
+      "  %y = stablehlo.constant dense<0.0> : tensor<f32>\n  %z = stablehlo.broadcast_in_dim %y, dims = [] : (tensor<f32>) -> "
+      "tensor<10000x16xf32>\n";
+  const auto kept = [&](const std::string& before, const std::string& first) {
+    return find(module_of(before + shard_map(first, sum), {{"%m", kRows}}), kOperators).kept;
+  };
+  EXPECT_THAT(kept("", "%x"), IsEmpty());
+  EXPECT_THAT(kept(scalar, "%z"), ElementsAre(HasSubstr("with which XLA makes one scatter of it")));
+}
+
+TEST(SplicePolicy, AViewFromOutsideOfAShardMap) {
+  const std::string view =
+      "  %f = stablehlo.reshape %x : (tensor<10000x16xf32>) -> tensor<160000xf32>\n"
+      "  %g = stablehlo.reshape %f : (tensor<160000xf32>) -> tensor<10000x16xf32>\n";
+  const auto kept = [&](const std::string& before, const std::string& first) {
+    return find(module_of(before + shard_map(first, scatter("%n", "%c", "%j", "%v")), {{"%m", kRows}}), kOperators).kept;
+  };
+  EXPECT_THAT(kept("", "%x"), IsEmpty());
+  EXPECT_THAT(kept(view, "%g"), ElementsAre(HasSubstr("its operand is another view of an array")));
+}
+
+TEST(SplicePolicy, ArithmeticAcrossTheBoundsOfAShardMap) {
+  const auto parts = [](const std::string& before, const std::string& first) {
+    const std::string body = gather("%g", "%c", "%j") + line("%n", "add", "%g, %v", kPicked);
+    return find(module_of(before + shard_map(first, body, kPicked), {{"%m", kPicked}}), kFused).parts;
+  };
+  EXPECT_THAT(parts("", "%x"), ElementsAre(HasSubstr(" | gather add |")));
+  const std::string product =
+      "  %q = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<10000x16xf32>, tensor<16x16xf32>) -> "
+      "tensor<10000x16xf32>\n";
+  EXPECT_THAT(parts(product, "%q"), IsEmpty()) << "XLA may add to the product before it rounds it";
+}
+
 }  // namespace
 }  // namespace strew

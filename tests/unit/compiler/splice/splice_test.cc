@@ -214,6 +214,77 @@ TEST(Splice, SeveralPartitionsAreLeftAlone) {
   EXPECT_EQ(out.kept[0].reason, "it is divided into 2 partitions, and a call would gather its operands from all of them");
 }
 
+/// A module of four partitions, and a mesh of the axes x and y.
+std::string partitioned_module(const std::string& body, const std::string& functions = "") {
+  std::string text = module(kArguments, "tensor<8x3xf32>", body);
+  text.replace(text.find("partitions = 1"), 14, "partitions = 4");
+  text.insert(text.find("  func.func"), "  sdy.mesh @mesh = <[\"x\"=2, \"y\"=2]>\n");
+  return text.insert(text.size() - 2, functions);
+}
+
+/// JAX's shard_map over these axes: of %x, %i and %u, which are called %x0, %i0 and %u0 in it. `body` makes %n of them.
+std::string shard_map(const std::string& axes, const std::string& body) {
+  const std::string rows = "<@mesh, [{" + axes + "}, {}]>";
+  return "    %m = sdy.manual_computation(%x, %i, %u) in_shardings=[" + rows + ", " + rows + ", " + rows + "] out_shardings=[" +
+         rows + "] manual_axes={" + axes + "} (%x0: tensor<8x3xf32>, %i0: tensor<4x1xi32>, %u0: tensor<4x3xf32>) {\n" + body +
+         "      sdy.return %n : tensor<8x3xf32>\n    }" + kTypes + "\n";
+}
+
+constexpr char kReturnM[] = "    return %m : tensor<8x3xf32>\n";
+
+TEST(Splice, OfSeveralPartitionsManualRegionsHaveCalls) {
+  const std::string before = scatter("%o", "%x", "%i", "%u", "o");
+  const Spliced out =
+      spliced(partitioned_module(before + shard_map(R"("x", "y")", scatter("%n", "%x0", "%i0", "%u0")) + kReturnM));
+  ASSERT_EQ(out.calls.size(), 1U);
+  EXPECT_EQ(out.calls[0].location, "FILE:10: stablehlo.scatter");
+  EXPECT_THAT(short_text(out.text), HasSubstr("(%x0: tensor<8x3xf32>, %i0: tensor<4x1xi32>, %u0: tensor<4x3xf32>) {\n    %n = "
+                                              "stablehlo.custom_call @strew(%x0, %i0, %u0)"));
+  EXPECT_THAT(out.text, AllOf(HasSubstr("module @m attributes {mhlo.num_partitions = 4 : i32}"), HasSubstr(before)));
+  EXPECT_THAT(program_of(out.text), HasSubstr("{mhlo.num_partitions = 1 : i32, "));
+  ASSERT_EQ(out.kept.size(), 1U);
+  EXPECT_EQ(out.kept[0].location, "FILE:4: stablehlo.scatter");
+  EXPECT_EQ(out.kept[0].reason, "it is divided into 4 partitions, and a call would gather its operands from all of them");
+}
+
+TEST(Splice, RegionsInWhichSomeAxesAreManualAreLeftAlone) {
+  const std::string text = partitioned_module(shard_map(R"("x")", scatter("%n", "%x0", "%i0", "%u0")) + kReturnM);
+  const Spliced out = spliced(text);
+  EXPECT_EQ(out.text, text);
+  ASSERT_EQ(out.kept.size(), 1U);
+  EXPECT_EQ(out.kept[0].operation, "stablehlo.scatter");
+  EXPECT_EQ(out.kept[0].reason,
+            "it is divided along the axes of the mesh that the shard_map around it does not name, and a call would gather its "
+            "operands");
+}
+
+TEST(Splice, LoopsAndFunctionsInManualRegions) {
+  const std::string call = "      %n = func.call @rows(%x0, %i0, %u0)" + std::string(kTypes) + "\n";
+  const std::string rows =
+      R"(  func.func private @rows(%x: tensor<8x3xf32>, %i: tensor<4x1xi32>, %u: tensor<4x3xf32>) -> tensor<8x3xf32> {
+    %c = stablehlo.constant dense<4> : tensor<i32>
+    %0:2 = stablehlo.while(%a = %c, %b = %x) : tensor<i32>, tensor<8x3xf32>
+    cond {
+      %z = stablehlo.constant dense<0> : tensor<i32>
+      %1 = stablehlo.compare LT, %z, %a, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %1 : tensor<i1>
+    } do {
+      %one = stablehlo.constant dense<1> : tensor<i32>
+      %1 = stablehlo.subtract %a, %one : tensor<i32>
+)" + scatter("%2", "%b", "%i", "%u") +
+      R"(      stablehlo.return %1, %2 : tensor<i32>, tensor<8x3xf32>
+    }
+    return %0#1 : tensor<8x3xf32>
+  }
+)";
+  const Spliced out = spliced(partitioned_module(shard_map(R"("x", "y")", call) + kReturnM, rows));
+  ASSERT_EQ(out.calls.size(), 1U);
+  EXPECT_EQ(out.calls[0].name, "main/manual_computation/body/while/body/scatter");
+  EXPECT_THAT(short_text(out.text), HasSubstr(" = stablehlo.custom_call @strew("));
+  EXPECT_THAT(out.text, Not(HasSubstr("@rows")));
+  EXPECT_THAT(spliced(partitioned_module(shard_map(R"("y")", call) + kReturnM, rows)).calls, testing::IsEmpty());
+}
+
 TEST(Splice, ATextWithNothingToReplaceIsTheSame) {
   const std::string text =
       "// nothing\n" + module("%x: tensor<4xf32>", "tensor<4xf32>",

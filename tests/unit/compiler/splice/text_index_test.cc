@@ -118,5 +118,73 @@ TEST(TextIndex, AliasesAndPartitions) {
   EXPECT_TRUE(index.functions[0].blocks.empty());
 }
 
+/// A module of four partitions with a mesh of the axes x and y, whose function has this body, of %x: tensor<4xf32>. Returns what each block says, in the order in which blocks
+/// begin: 0, or a for all axes of the mesh, or p for some.
+std::string partitioned(const std::string& body, int partitions = 4) {
+  const std::string text =
+      "module attributes {mhlo.num_partitions = " + std::to_string(partitions) +
+      " : i32} {\n  sdy.mesh @mesh = <[\"x\"=2, \"y\"=2]>\n  sdy.mesh @line = <[\"x\"=4], device_ids=[3, 2, 1, 0]>\n"
+      "  func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {\n" +
+      body + "    return %x : tensor<4xf32>\n  }\n}\n";
+  const TextIndex index = index_of(text);
+  EXPECT_EQ(index.unreadable, "");
+  std::string out;
+  for (const TextBlock& block : index.blocks) {
+    switch (block.partitioned) {
+      case Partitioned::no:
+        out += '0';
+        break;
+      case Partitioned::part:
+        out += 'p';
+        break;
+      case Partitioned::all:
+        out += 'a';
+        break;
+    }
+  }
+  return out;
+}
+
+/// JAX's shard_map of %x over these axes: "\"x\"". `inside`: more statements.
+std::string shard_map(const std::string& mesh, const std::string& axes, const std::string& inside = "",
+                      const std::string& name = "a") {
+  const std::string shardings = "shardings=[<" + mesh + ", [{" + axes + ", ?}], replicated={}>]";
+  return "    %" + name + " = sdy.manual_computation(%x) in_" + shardings + " out_" + shardings + " manual_axes={" + axes +
+         "} (%" + name + "x: tensor<4xf32>) {\n" + inside + "      sdy.return %" + name +
+         "x : tensor<4xf32>\n    } : (tensor<4xf32>) -> tensor<4xf32>\n";
+}
+
+TEST(TextIndex, ARegionInWhichAllAxesAreManualIsNotPartitioned) {
+  EXPECT_EQ(partitioned(shard_map("@mesh", R"("x", "y")")), "a0");
+  EXPECT_EQ(partitioned(shard_map("@mesh", R"("x")")), "ap");
+  EXPECT_EQ(partitioned(shard_map("@line", R"("x")")), "a0");
+  EXPECT_EQ(partitioned(shard_map("mesh<[\"x\"=4]>", R"("x")")), "a0") << "the mesh stands in the sharding";
+  EXPECT_EQ(partitioned(shard_map("mesh<[\"x\"=2, \"y\"=2]>", R"("x")")), "ap");
+  EXPECT_EQ(partitioned(shard_map("@other", R"("x")")), "ap") << "there is no such mesh";
+  EXPECT_EQ(partitioned(shard_map("@mesh", R"("x")"), 1), "00");
+  EXPECT_EQ(partitioned(shard_map("@line", R"("x")") + shard_map("@mesh", R"("y")", "", "b")), "a0p");
+}
+
+TEST(TextIndex, AxesOfRegionsInEachOtherCountTogether) {
+  const std::string inner = shard_map("@mesh", R"("y")", "", "b");
+  EXPECT_EQ(partitioned(shard_map("@mesh", R"("x")", inner)), "ap0");
+  const auto reduced = [](const std::string& name) {
+    return "    %z" + name + " = stablehlo.constant dense<0.0> : tensor<f32>\n      %" + name + " = \"stablehlo.reduce\"(%x, %z" +
+           name + ") <{dimensions = array<i64: 0>}> ({\n      ^bb0(%l" + name + ": tensor<f32>, %r" + name +
+           ": tensor<f32>):\n        stablehlo.return %l" + name +
+           " : tensor<f32>\n      }) : (tensor<4xf32>, tensor<f32>) -> tensor<f32>\n";
+  };
+  EXPECT_EQ(partitioned(reduced("s") + shard_map("@line", R"("x")", reduced("t"), "b")), "aa00");
+}
+
+TEST(TextIndex, AxesInTheGenericForm) {
+  const std::string generic =
+      "    %a = \"sdy.manual_computation\"(%x) <{in_shardings = #sdy.sharding_per_value<[<@mesh, [{\"x\", \"y\"}]>]>, "
+      "manual_axes = #sdy<manual_axes{\"x\", \"y\"}>, out_shardings = "
+      "#sdy.sharding_per_value<[<@mesh, [{\"x\", \"y\"}]>]>}> ({\n    ^bb0(%b: tensor<1xf32>):\n      \"sdy.return\"(%b) : "
+      "(tensor<1xf32>) -> ()\n    }) : (tensor<4xf32>) -> tensor<4xf32>\n";
+  EXPECT_EQ(partitioned(generic), "a0");
+}
+
 }  // namespace
 }  // namespace strew

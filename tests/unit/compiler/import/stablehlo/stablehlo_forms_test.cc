@@ -21,7 +21,7 @@ Expected<Program> import_around(const std::string& body, const std::string& befo
 struct Form {
   const char* text;
   const char* operation;
-  size_t arguments, results;
+  size_t arguments, results;  ///< results: with the arguments of its region, if that is read
 };
 
 class StablehloForms : public testing::TestWithParam<Form> {};
@@ -80,7 +80,7 @@ INSTANTIATE_TEST_SUITE_P(
         Form{"%k = sdy.manual_computation(%x) in_shardings=[<@mesh, [{\"x\"}, {}]>] out_shardings=[<@mesh, [{\"x\"}, {}]>] "
              "manual_axes={\"x\"} (%y: tensor<4x5xf32>) {\n    %z = stablehlo.add %y, %y : tensor<4x5xf32>\n    sdy.return %z : "
              "tensor<4x5xf32>\n  } : (tensor<4x5xf32>) -> tensor<4x5xf32>",
-             "sdy.manual_computation", 1, 1},
+             "sdy.manual_computation", 1, 2},
         Form{
             "%k:2 = stablehlo.while(%a = %x, %b = %i) : tensor<4x5xf32>, tensor<i32>\n  cond {\n    %c = stablehlo.compare LT, "
             "%b, "
