@@ -277,6 +277,10 @@ def subnormals(dtype, rng, shape):
     return (parts() + 1j * parts() if dtype in COMPLEX else parts()).astype(dtype_of(dtype))
 
 
+# Of subnormals of bfloat16, XLA of JAX 0.12 takes the smaller and the larger as they are; that of 0.10 flushes them.
+KEPT = {"bfloat16": {"min", "max", "minimum", "maximum"}} if jax.__version_info__ >= (0, 11) else {}
+
+
 def flushed(failures):
     """XLA:CPU computes with subnormals flushed, and so do strew's kernels when XLA calls them: on the thread that calls and on those that help."""
     rng = np.random.default_rng(4)
@@ -286,6 +290,8 @@ def flushed(failures):
                 continue
             given = (subnormals(dtype, rng, (rows, width)), rng.integers(0, rows, count).astype(np.int32), subnormals(dtype, rng, (count, width)))
             for form in forms_of(dtype):
+                if form in KEPT.get(dtype, ()):
+                    continue
                 expected = jax.jit(WRITES[form])(*given)
                 for aliases in ({}, {0: 0}):
                     failures.same(f"subnormals {form} {dtype}{(rows, count, width)}", jax.jit(by_strew(WRITES[form], *given, aliases=aliases))(*given), expected)
@@ -314,6 +320,8 @@ def flushed_functions(failures):
                 functions[f"to {to}"] = (lambda to: lambda x, i, u: x.at[i].get(mode="clip").astype(to))(to)
         functions.pop("remainder")  # XLA's of f32 is a function that keeps subnormals
         for name, function in functions.items():
+            if name in KEPT.get(dtype, ()):
+                continue
             failures.same(f"subnormals {name} {dtype}", jax.jit(by_strew(function, x, i, u))(x, i, u), jax.jit(function)(x, i, u))
 
 
@@ -426,13 +434,14 @@ def versions(failures):
         messages.clear()
         return handler(ctypes.byref(frame)), (metadata.major, metadata.minor)
 
-    failed, (major, minor) = ask(0, 3)
-    failures.require(f"the version it was built for: {messages}", not failed and (major, minor) == (0, 3))
-    failures.require("a later minor version", not ask(0, 4)[0])
-    for given in ((1, 0), (0, 2)):
+    _, (major, minor) = ask(0, 99)
+    failures.require(f"the version it was built for: {major}.{minor}", (major, minor) >= (0, 3) and major == 0)
+    failures.require(f"its own version: {messages}", not ask(major, minor)[0])
+    failures.require("a later minor version", not ask(major, minor + 1)[0])
+    for given in ((major + 1, 0), (major, minor - 1)):
         failed, _ = ask(*given)
-        failures.require(f"version {given} was not refused: {messages}", failed and "{}.{}".format(*given) in messages[0] and "expected 0.3" in messages[0])
-    failures.require("an interface with fewer functions was not refused", ask(0, 3, 64)[0])
+        failures.require(f"version {given} was not refused: {messages}", failed and "{}.{}".format(*given) in messages[0] and f"expected {major}.{minor}" in messages[0])
+    failures.require("an interface with fewer functions was not refused", ask(major, minor, 64)[0])
 
 
 # ---- Other processes -----------------------------------------------------------------------------------------------------------------------------
