@@ -14,6 +14,7 @@
 #include "compiler/import/mlir/shapes.h"
 #include "compiler/import/mlir/translation.h"
 #include "compiler/import/mlir/types.h"
+#include "compiler/import/stablehlo/op_list.h"
 #include "compiler/import/stablehlo/scalar_op.h"
 #include "compiler/op/message.h"
 #include "compiler/op/ordered.h"
@@ -81,7 +82,10 @@ class RegionReader {
     STREW_ASSIGN(const DType dtype, result_dtype(op));
     std::vector<int32_t> args;
     STREW_TRY(operands(op, args));
-    if (name == "stablehlo.reshape" || name == "stablehlo.broadcast_in_dim" || name == "stablehlo.optimization_barrier") {
+    const OpRow* const row = find_stablehlo_op(name);
+    // JAX says how each value is sharded, also of scalars in regions.
+    const bool hands_on = row != nullptr && row->handler == import_optimization_barrier;
+    if (hands_on || name == "stablehlo.reshape" || name == "stablehlo.broadcast_in_dim") {
       if (args.size() != 1) return invalid_argument("{} operands, expected 1", args.size());
       nodes_[op->getResult(0)] = args[0];  // a scalar, so nothing moves
       return {};

@@ -89,6 +89,14 @@ TEST(StablehloRegion, WhatJaxWritesForApply) {
       "{%0=current(0):f32; %1=constant(0):f32; %2=gt(%0,%1):bool; %3=exponential(%0):f32; %4=select(%2,%3,%0):f32; return %4}");
 }
 
+TEST(StablehloRegion, WhereScalarsLieDoesNotMatter) {
+  const std::string body =
+      "%c = sdy.sharding_constraint %a <@mesh, []> : tensor<f32>\n%d = stablehlo.optimization_barrier %b : tensor<f32>\n"
+      "%s = stablehlo.add %c, %d : tensor<f32>\n%t = sdy.reshard %s <@mesh, []> : tensor<f32>\n"
+      "stablehlo.return %t : tensor<f32>";
+  EXPECT_EQ(combiner_of(with_region("f32", body)), "add");
+}
+
 TEST(StablehloRegion, GenericCompareClampAndConstantsFromOutside) {
   EXPECT_EQ(
       combiner_of(with_region("f32",
