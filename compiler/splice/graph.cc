@@ -178,6 +178,12 @@ bool FileGraph::is_handed_over(int value) const {
   return std::ranges::any_of(same_memory(value), [&](int v) { return is_handed_over_[v]; });
 }
 
+bool FileGraph::is_returned(int value) const {
+  return std::ranges::any_of(same_memory(value), [&](int v) {
+    return std::ranges::any_of(program_.outputs(), [&](const ProgramOutput& output) { return output.value == v; });
+  });
+}
+
 bool FileGraph::is_stored(int value) const {
   return is_handed_over(value) || std::ranges::any_of(readers(value), [&](int node) { return loads(node); });
 }

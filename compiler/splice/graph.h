@@ -42,6 +42,8 @@ class FileGraph {
   std::vector<int> readers(int value) const;
   /// Does the function or a region return the memory of the value, or is it read from inside a region of another operation?
   bool is_handed_over(int value) const;
+  /// Does the function return the memory of the value?
+  bool is_returned(int value) const;
   /// Is the node's result in memory, whoever reads it?
   bool stores(int node) const { return !is_fusible(operation(node)) || calls_library(node); }
   /// Does the node read its operands from memory?

@@ -280,19 +280,24 @@ std::string Policy::operand_drawback(const Part& part, int kernel) const {
   return "";
 }
 
-/// Sums and products that XLA computes together with the arithmetic that reads them, so that their bits are others.
+/// Arithmetic that XLA computes together with the scatter whose result it reads. Of a + scatter-add(b, u), if nothing else reads the scatter's result, it makes scatter-add(a + b, u) (HandleAdd() in
+/// xla/hlo/transforms/simplifiers/algebraic_simplifier.cc), and differences from constants are such sums. What else reads a result may be removed before that, but for the function's return.
 std::string Policy::join_drawback(const Part& part, int kernel) const {
   const ProgramKernel& own = program_.kernel(kernel);
   if (options_.own_numerics || !combines_floats(own.op)) return "";
-  const bool updates_constants = std::get<Scatter>(*own.op).init == InitKind::fill || is_filled(own.tensor(0));
+  const auto& scatter = std::get<Scatter>(*own.op);
+  const bool updates_constants = scatter.init == InitKind::fill || is_filled(own.tensor(0));
   for (const int result : results_[kernel]) {
     const int maker = graph_.maker(result);
-    if (!updates_constants && (maker < 0 || !graph_.is_in_loop(maker))) continue;
-    for (const int node : graph_.readers(result))
-      if (!std::ranges::binary_search(part.nodes, node) && joins_scatters(graph_.operation(node)))
-        return fmt::format(
-            "its result is read by {}, {}", graph_.operation(node),
-            updates_constants ? "with which XLA makes one scatter of it" : "whose sums XLA rounds in another order in loops");
+    const bool is_in_loop = maker >= 0 && graph_.is_in_loop(maker);
+    const bool adds = scatter.combiner == CombinerKind::add && !graph_.is_returned(result);
+    for (const int node : graph_.readers(result)) {
+      const std::string_view reader = graph_.operation(node);
+      if (std::ranges::binary_search(part.nodes, node) || !joins_scatters(reader)) continue;
+      if (updates_constants || (adds && (reader == "stablehlo.add" || reader == "stablehlo.subtract")))
+        return fmt::format("its result is read by {}, with which XLA makes one scatter of it", reader);
+      if (is_in_loop) return fmt::format("its result is read by {}, whose sums XLA rounds in another order in loops", reader);
+    }
   }
   return "";
 }

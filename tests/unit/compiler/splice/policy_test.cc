@@ -422,24 +422,42 @@ TEST(SplicePolicy, UpdatesOfAnotherViewOfAnArrayStay) {
   EXPECT_THAT(found.kept, ElementsAre(HasSubstr("its operand is another view of an array")));
 }
 
-TEST(SplicePolicy, SumsThatAreAddedToInLoopsStay) {
-  const std::string sum = scatter("%s", "%c", "%i", "%u") + line("%n", "add", "%s, %x", kRows);
-  const auto kept = [](const std::string& body, const std::string& result) {
-    return find(module_of(body, {{result, kRows}}), kOperators).kept;
+TEST(SplicePolicy, SumsThatOnlyAnAdditionReadsStay) {
+  const std::string sum = scatter("%s", "%x", "%i", "%u");
+  const auto kept = [&](const std::string& operation, bool is_returned, const SpliceOptions& options) {
+    std::vector<std::pair<std::string, std::string>> results{{"%r", kRows}};
+    if (is_returned) results.emplace_back("%s", kRows);
+    return find(module_of(sum + line("%r", operation, "%s, %x", kRows), results), options).kept;
+  };
+  for (const char* const operation : {"add", "subtract"})
+    EXPECT_THAT(kept(operation, false, kOperators),
+                ElementsAre("scatter: its result is read by stablehlo." + std::string(operation) +
+                            ", with which XLA makes one scatter of it"));
+  EXPECT_THAT(kept("add", true, kOperators), IsEmpty()) << "the function returns it, too";
+  EXPECT_THAT(kept("multiply", false, kOperators), IsEmpty());
+  EXPECT_THAT(kept("add", false, kOwn), IsEmpty());
+}
+
+const std::string kMaxima =
+    "^bb0(%old: tensor<f32>, %new: tensor<f32>):\n  %s = stablehlo.maximum %old, %new : tensor<f32>\n  stablehlo.return %s : "
+    "tensor<f32>\n";
+
+TEST(SplicePolicy, WhatIsAddedToInLoopsStays) {
+  const auto body = [](const std::string& result) {
+    return scatter("%s", "%c", "%i", "%u", kMaxima) + line(result, "add", "%s, %x", kRows);
+  };
+  const auto kept = [](const std::string& text) { return find(module_of(text, {{"%o#0", kRows}}), kOperators).kept; };
+  const auto chosen = [&](const std::string& result) {
+    return "  %p = stablehlo.constant dense<true> : tensor<i1>\n  " + result + " = \"stablehlo.if\"(%p) ({\n" + body("%r") +
+           "    stablehlo.return %r : " + kRows + "\n  }, {\n    stablehlo.return %c : " + kRows + "\n  }) : (tensor<i1>) -> " +
+           kRows + "\n";
   };
   const std::string reason = "scatter: its result is read by stablehlo.add, whose sums XLA rounds in another order in loops";
-  EXPECT_THAT(kept(loop(sum), "%o#0"), ElementsAre(reason));
-  EXPECT_THAT(find(module_of(loop(sum), {{"%o#0", kRows}}), kOwn).kept, IsEmpty());
-  const std::string condition = "  %p = stablehlo.constant dense<true> : tensor<i1>\n";
-  const auto chosen = [&](const std::string& result, const std::string& body, const std::string& name, const std::string& other) {
-    return condition + "  " + result + " = \"stablehlo.if\"(%p) ({\n" + body + "    stablehlo.return " + name + " : " + kRows +
-           "\n  }, {\n    stablehlo.return " + other + " : " + kRows + "\n  }) : (tensor<i1>) -> " + kRows + "\n";
-  };
-  const std::string of_x = scatter("%s", "%x", "%i", "%u") + line("%r", "add", "%s, %x", kRows);
-  EXPECT_THAT(kept(chosen("%o", of_x, "%r", "%x"), "%o"), IsEmpty()) << "a branch is no loop";
-  EXPECT_THAT(kept(loop(chosen("%n", scatter("%s", "%c", "%i", "%u") + line("%r", "add", "%s, %x", kRows), "%r", "%c")), "%o#0"),
-              ElementsAre(reason))
-      << "but it may be in one";
+  EXPECT_THAT(kept(loop(body("%n"))), ElementsAre(reason));
+  EXPECT_THAT(find(module_of(loop(body("%n")), {{"%o#0", kRows}}), kOwn).kept, IsEmpty());
+  EXPECT_THAT(kept(loop(chosen("%n"))), ElementsAre(reason)) << "a branch in a loop";
+  const std::string once = line("%c", "negate", "%x", kRows) + chosen("%n");
+  EXPECT_THAT(find(module_of(once, {{"%n", kRows}}), kOperators).kept, IsEmpty()) << "a branch is no loop";
 }
 
 /// %m = JAX's shard_map of `first`, %i and %u, which are called %c, %j and %v in it. `body` makes %n of `type` of them.
@@ -476,7 +494,7 @@ TEST(SplicePolicy, WhatReadsTheResultsOfAShardMapXlaFusesWithIt) {
 }
 
 TEST(SplicePolicy, ZerosFromOutsideOfAShardMap) {
-  const std::string sum = scatter("%s", "%c", "%j", "%v") + line("%n", "add", "%s, %c", kRows);
+  const std::string sum = scatter("%s", "%c", "%j", "%v") + line("%n", "multiply", "%s, %c", kRows);
   const std::string scalar =
       "  %y = stablehlo.constant dense<0.0> : tensor<f32>\n  %z = stablehlo.broadcast_in_dim %y, dims = [] : (tensor<f32>) -> "
       "tensor<10000x16xf32>\n";
