@@ -3,7 +3,7 @@
 
     newer_jax.py [BUILD]
 
-The Python package is built for it in BUILD/newer_jax, once. Skipped, with what is missing, where that Python has no JAX, jaxlib, NumPy, nanobind or flatbuffers, or its JAX is the one that the other tests use.
+The Python package is built for it in BUILD-newer_jax, once; ccache knows most of what that compiles. Skipped, with what is missing, where that Python has no JAX, jaxlib, NumPy, nanobind or flatbuffers, or its JAX is the one that the other tests use.
 Exit status 0: right, 1: wrong, 77: skipped.
 """
 import argparse
@@ -49,7 +49,8 @@ def main():
             skip(f"{python} has JAX {version}, which the other tests use")
     except ImportError:
         pass
-    folder = pathlib.Path(arguments.build).resolve() / "newer_jax"
+    build = pathlib.Path(arguments.build).resolve()
+    folder = build.with_name(build.name + "-newer_jax")
     build_package(python, jaxlib.strip(), folder)
     failed = []
     for name, *options in TESTS:
