@@ -144,7 +144,7 @@ def _with_strew(backend: Any, module: ir.Module) -> ir.Module:
                 module = ir.Module.parse(changed, context=module.context)
         except (ir.MLIRError, ValueError, NotImplementedError, RuntimeError) as error:
             calls, reason = [], f"an error, which was not expected: {error}"
-            _warn(f"strew.jax: module {name} stays with XLA: {error}")
+            _warn(name, f"strew.jax: module {name} stays with XLA: {error}")
     if reason:
         kept = [(word, "", reason) for word in found]
     plain = name.replace(OWN_NUMERICS, "").replace(FUSED, "")
@@ -152,9 +152,10 @@ def _with_strew(backend: Any, module: ir.Module) -> ir.Module:
     return module
 
 
-def _warn(message: str) -> None:
+def _warn(module: str, message: str) -> None:
+    """Once for modules of a name: texts of MLIR's errors change from one to the next."""
     with _lock:
-        if message in _warned:
+        if module in _warned:
             return
-        _warned.add(message)
+        _warned.add(module)
     warnings.warn(message, RuntimeWarning, stacklevel=2)
