@@ -405,7 +405,7 @@ def versions(failures):
     """A call as XLA makes it when a handler is registered, of another version of the interface."""
     class Api(ctypes.Structure):
         _fields_ = [("struct_size", ctypes.c_size_t), ("extension", ctypes.c_void_p), ("version_size", ctypes.c_size_t), ("version_extension", ctypes.c_void_p), ("major", ctypes.c_int),
-                    ("minor", ctypes.c_int), ("internal", ctypes.c_void_p), ("functions", ctypes.c_void_p * 18)]
+                    ("minor", ctypes.c_int), ("internal", ctypes.c_void_p), ("functions", ctypes.c_void_p * 64)]  # more than there are
 
     class Error(ctypes.Structure):
         _fields_ = [("struct_size", ctypes.c_size_t), ("extension", ctypes.c_void_p), ("message", ctypes.c_char_p), ("code", ctypes.c_int)]
