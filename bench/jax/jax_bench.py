@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """JAX alone, with strew.jax.enable(), and with strew.jax.jit, in one process by turns.
 
-    jax_bench.py [--only REGEX] [--rounds N] [--threads 1,2] [--json OUT]
+    jax_bench.py [--only REGEX] [--rounds N] [--threads 1,2] [--malloc default,kept] [--json OUT]
 
 Functions (workloads.py) are unmodified. Each is compiled ahead of time once per column. Before a case is timed, its results are compared bit for bit with those of JAX alone; if they differ, its line
 says so, and the program ends with 1. Then N rounds (at least 15): in each, all columns are timed, and the order turns from round to round. A figure is the median of the rounds, with its quartiles; a ratio is the median, with its
 quartiles, over the rounds of JAX's time over the column's, so that what disturbs a round disturbs both. "parts" are the calls of strew in the module, "copies" the copies of arrays as large as the first
 argument, as XLA's own text of the compiled module has them.
 
-Each number of threads is a process of its own, which may use so many cores: XLA's pool has as many threads.
+Each number of threads is a process of its own, which may use so many cores: XLA's pool has as many threads. So is each way of glibc's malloc: "default" gives large blocks back to the system as soon as they
+are free, so that every new array is made of new pages; "kept" keeps them (environment variables MALLOC_...).
 
 The last rows are about compiling: the time until a function with 16 indexed operations, each another kernel, has run for the first time, each sample in a process of its own, with strew's cache of kernels
 empty and full; and how much longer than JAX's this is for each kernel.
@@ -26,6 +27,8 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "python"), str(HERE.parent / "peers")]
+from malloc import MALLOC  # noqa: E402
+
 COLUMNS = ("JAX", "enable", "strew.jax.jit")
 KERNELS = 16
 
@@ -76,13 +79,13 @@ def measure(name, workload, options):
     for number in range(options.rounds):
         for column in (*COLUMNS[number % 3:], *COLUMNS[:number % 3]):
             seconds[column].append(seconds_of(calls[column], options.least) / workload.inside)
-    return record_of(name, options.threads, seconds, {column: {"parts": each[1], "copies": each[2], "same_bits": results[column] == results["JAX"]} for column, each in made.items()})
+    return record_of(name, options.threads, options.malloc, seconds, {column: {"parts": each[1], "copies": each[2], "same_bits": results[column] == results["JAX"]} for column, each in made.items()})
 
 
-def record_of(name, threads, seconds, more):
+def record_of(name, threads, malloc, seconds, more):
     columns = {column: {"quartiles": statistics.quantiles(values, n=4), "ratio": statistics.quantiles([a / b for a, b in zip(seconds["JAX"], values, strict=True)], n=4), **more.get(column, {})}
                for column, values in seconds.items()}
-    return {"case": name, "threads": threads, "rounds": len(seconds["JAX"]), "columns": columns}
+    return {"case": name, "threads": threads, "malloc": malloc, "rounds": len(seconds["JAX"]), "columns": columns}
 
 
 def in_child(options):
@@ -124,7 +127,7 @@ def measure_starts(options):
                 for column in (*COLUMNS[number % 3:], *COLUMNS[:number % 3]):
                     seconds[column].append(once(column, cache))
             more = {column: {"per_kernel": statistics.median((ours - theirs) / KERNELS for ours, theirs in zip(values, seconds["JAX"], strict=True))} for column, values in seconds.items()}
-            yield record_of(name, len(os.sched_getaffinity(0)), seconds, more)
+            yield record_of(name, len(os.sched_getaffinity(0)), "default", seconds, more)
 
 
 def line_of(record):
@@ -142,7 +145,7 @@ def line_of(record):
             cell += "" if row["same_bits"] else ", OTHER BITS"
             cell += f", {row['copies']} copies" if row["copies"] > record["columns"]["JAX"]["copies"] else ""
         cells.append(cell)
-    return f"{record['case']:<46} T={record['threads']} {cells[0]:<32}" + "".join(f"{cell:<64}" for cell in cells[1:])
+    return f"{record['case']:<46} T={record['threads']} {record['malloc']:<8}{cells[0]:<32}" + "".join(f"{cell:<64}" for cell in cells[1:])
 
 
 def main():
@@ -151,6 +154,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--least", type=float, default=0.02, help="seconds of calls in a figure, at least")
     parser.add_argument("--threads", default="1,2")
+    parser.add_argument("--malloc", default="default,kept")
     parser.add_argument("--json")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--start", choices=COLUMNS, help=argparse.SUPPRESS)
@@ -167,14 +171,15 @@ def main():
         records.append(record)
         print(line_of(record), flush=True)
     print(f"load {os.getloadavg()[0]:.1f}, {options.rounds} rounds; medians [quartiles]; ratios: JAX over the column")
-    print(f"{'case':<46}     " + f"{COLUMNS[0]:<32}" + "".join(f"{column:<64}" for column in COLUMNS[1:]))
+    print(f"{'case':<46}             " + f"{COLUMNS[0]:<32}" + "".join(f"{column:<64}" for column in COLUMNS[1:]))
     for threads in options.threads.split(","):
-        command = [sys.executable, __file__, "--child", "--only", options.only, "--rounds", str(options.rounds), "--least", str(options.least), "--threads", threads]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
-            for line in child.stdout:
-                add(json.loads(line))
-        if child.returncode:
-            sys.exit(f"jax_bench.py: the process with {threads} threads failed")
+        for malloc in options.malloc.split(","):
+            command = [sys.executable, __file__, "--child", "--only", options.only, "--rounds", str(options.rounds), "--least", str(options.least), "--threads", threads, "--malloc", malloc]
+            with subprocess.Popen(command, env={**os.environ, **MALLOC[malloc]}, stdout=subprocess.PIPE, text=True) as child:
+                for line in child.stdout:
+                    add(json.loads(line))
+            if child.returncode:
+                sys.exit(f"jax_bench.py: the process with {threads} threads and malloc {malloc} failed")
     if re.search(options.only, "compiling"):
         for record in measure_starts(options):
             add(record)

@@ -28,6 +28,7 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "python"), str(HERE.parent / "peers")]
 from fused_report import show  # noqa: E402
+from malloc import MALLOC  # noqa: E402
 from python_bench import seconds_of  # noqa: E402
 
 import torch  # noqa: E402
@@ -35,7 +36,6 @@ from steps import STEPS  # noqa: E402
 
 import strew.torch  # noqa: E402
 
-MALLOC = {"default": {}, "kept": {"MALLOC_MMAP_THRESHOLD_": str(1 << 33), "MALLOC_TRIM_THRESHOLD_": str(1 << 34), "MALLOC_TOP_PAD_": str(1 << 28)}}
 NODES, EDGES, WIDTH = 10_000, 300_000, 64
 
 
