@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """docs/performance.md, generated from runs: `./dev bench suite --json RUN.json`, then
 
-  bench/performance.py RUN.json [--peers RECORDS.jsonl] [--backends BACKENDS.json] [--portable PORTABLE.json] --explain bench/suite/misses.md [--profiles PROFILES.txt] [--policies POLICIES.json] [--programs PROGRAMS.json] >docs/performance.md
+  bench/performance.py RUN.json [--peers RECORDS.jsonl] [--backends BACKENDS.json] [--portable PORTABLE.json] --explain bench/suite/misses.md [--profiles PROFILES.txt] [--policies POLICIES.json] [--programs PROGRAMS.json] [--onnxruntime ORT.json] [--jax JAX.json] >docs/performance.md
 
 BACKENDS: `./dev bench backends --json BACKENDS.json`. PORTABLE: `./dev bench portable --json PORTABLE.json`; PROGRAMS: `./dev bench programs --json
-PROGRAMS.json`; of these two, the section alone is printed without RUN.json. POLICIES: `./dev bench policies --json POLICIES.json`.
+PROGRAMS.json`; ORT: `./dev bench onnxruntime --json ORT.json`; JAX: `./dev bench jax --json JAX.json`; of these four, the sections alone are printed without RUN.json. POLICIES: `./dev bench policies --json POLICIES.json`.
 RECORDS: bench/peers/peers_bench.py --out. NOTES: what explains the
 misses, written by whoever looked; put below the table as it is. PROFILES: what bench/profile.py printed for the misses.
 """
@@ -193,6 +193,61 @@ def programs_table(path):
             "the slowest are " + ", ".join(f"{name} {show(ns)}" for name, ns in sorted(models["models"].items(), key=lambda row: -row[1])[:3]) + "."
 
 
+def with_quartiles(ratios):
+    low, median_ratio, high = ratios
+    digits = 1 if median_ratio >= 9.95 else 2
+    return f"{median_ratio:.{digits}f} ({low:.{digits}f} to {high:.{digits}f})"
+
+
+def host_intro(context, command, name):
+    return f"`{command}`, {context['date'][:10]}, {context['cpu']}, {context['cores']} cores, load {context['load']}; {name} {context['version']}. Medians of {context['rounds']} rounds by turns, and ratios of the " \
+        f"host's time over that with strew, with their quartiles over the rounds."
+
+
+def onnxruntime_table(path):
+    with open(path, encoding="utf-8") as f:
+        run = json.load(f)
+    yield "## In ONNX Runtime\n"
+    yield host_intro(run["context"], "./dev bench onnxruntime", "ONNX Runtime") + " With one thread, every result had ONNX Runtime's bits; with two, strew's were the same in every run. \"differ\" " \
+        "counts the elements of ONNX Runtime's own result with two threads that were not those that it has with one. docs/onnxruntime.md says what is behind the figures.\n"
+    yield "| case | ONNX Runtime, T=1 | strew, T=1 | ratio, T=1 | ratio, T=2 |"
+    yield "|---|---|---|---|---|"
+    cases = {}
+    for record in run["cases"]:
+        cases.setdefault(record["case"], {})[record["threads"]] = record
+    for name, records in cases.items():
+        one, two = records[1], records.get(2)
+        theirs, ours = (show(one["quartiles"][column][1] * 1e9) for column in ("ONNX Runtime", "strew"))
+        wrong = two["wrong"]["ONNX Runtime"] if two else 0
+        yield f"| {name} | {theirs} | {ours} | {with_quartiles(one['ratio'])} | {with_quartiles(two['ratio']) if two else 'one thread only'}" + \
+            (f"; ONNX Runtime: {wrong} of {two['elements']} elements differ |" if wrong else " |")
+
+
+JAX_COLUMNS = (("enable", 1, "default"), ("strew.jax.jit", 1, "default"), ("enable", 2, "default"), ("strew.jax.jit", 2, "default"), ("strew.jax.jit", 1, "kept"))
+
+
+def jax_table(path):
+    with open(path, encoding="utf-8") as f:
+        run = json.load(f)
+    yield "## In JAX\n"
+    yield host_intro(run["context"], "./dev bench jax", "JAX") + " All results have JAX's bits. \"XLA's\": strew left everything to XLA, and the ratio is that of two equal programs. Memory kept: glibc's malloc is told " \
+        "to keep what is freed, so that new arrays are not made of new pages, which the system has to clear (bench/jax).\n"
+    yield "| case | JAX, T=1 | " + " | ".join(f"`{'enable()' if column == 'enable' else column}`, T={threads}{', memory kept' if malloc == 'kept' else ''}" for column, threads, malloc in JAX_COLUMNS) + " |"
+    yield "|---|---|" + "---|" * len(JAX_COLUMNS)
+    cases = {}
+    for record in run["cases"]:
+        cases.setdefault(record["case"], {})[record["threads"], record["malloc"]] = record["columns"]
+    starts = {name: record for name, records in cases.items() for record in records.values() if "per_kernel" in record["enable"]}
+    for name, records in cases.items():
+        if name in starts:
+            continue
+        cells = [records[threads, malloc][column] if (threads, malloc) in records else None for column, threads, malloc in JAX_COLUMNS]
+        yield f"| {name} | {show(records[1, 'default']['JAX']['quartiles'][1] * 1e9)} | " + \
+            " | ".join("" if cell is None else with_quartiles(cell["ratio"]) + ("" if cell["parts"] else ", XLA's") for cell in cells) + " |"
+    for name, columns in starts.items():
+        yield f"\n{name[0].upper()}{name[1:]}: " + ", ".join(f"{column} {show(row['quartiles'][1] * 1e9)}" + (f" ({row['per_kernel'] * 1e3:+.2f} ms per kernel)" if column != "JAX" else "") for column, row in columns.items()) + "."
+
+
 def halide_target(row):
     return 1.1 if row["row_bytes"] >= 256 else 1.4
 
@@ -209,11 +264,16 @@ def main():
     ap.add_argument("--backends")
     ap.add_argument("--policies")
     ap.add_argument("--programs")
+    ap.add_argument("--onnxruntime")
+    ap.add_argument("--jax")
     ap.add_argument("--explain")
     ap.add_argument("--profiles")
     args = ap.parse_args()
     if args.run is None:
-        print("\n".join(programs_table(args.programs) if args.programs else portable_table(args.portable)))
+        sections = ((programs_table, args.programs), (onnxruntime_table, args.onnxruntime), (jax_table, args.jax), (portable_table, args.portable))
+        for section, path in sections:
+            if path:
+                print("\n".join(section(path)))
         return
     context, rows = read(args.run)
     print(intro(context, rows, args.peers))
@@ -232,6 +292,10 @@ def main():
         print("\n" + "\n".join(policies_table(args.policies)))
     if args.programs:
         print("\n" + "\n".join(programs_table(args.programs)))
+    if args.onnxruntime:
+        print("\n" + "\n".join(onnxruntime_table(args.onnxruntime)))
+    if args.jax:
+        print("\n" + "\n".join(jax_table(args.jax)))
     if args.peers:
         print("\n" + "\n".join(peer_table(args.peers)))
     if args.backends:

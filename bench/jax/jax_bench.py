@@ -15,6 +15,7 @@ The last rows are about compiling: the time until a function with 16 indexed ope
 empty and full; and how much longer than JAX's this is for each kernel.
 """
 import argparse
+import importlib.metadata
 import json
 import os
 import pathlib
@@ -27,6 +28,7 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "python"), str(HERE.parent / "peers")]
+from machine import machine  # noqa: E402
 from malloc import MALLOC  # noqa: E402
 
 COLUMNS = ("JAX", "enable", "strew.jax.jit")
@@ -165,12 +167,13 @@ def main():
         options.threads = int(options.threads)
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:options.threads])  # before JAX makes its pool
         return in_child(options)
-    records = []
+    version = importlib.metadata.version("jax")
+    records, context = [], machine(version=version, rounds=options.rounds)
 
     def add(record):
         records.append(record)
         print(line_of(record), flush=True)
-    print(f"load {os.getloadavg()[0]:.1f}, {options.rounds} rounds; medians [quartiles]; ratios: JAX over the column")
+    print(f"jax {version}, load {context['load']}, {options.rounds} rounds; medians [quartiles]; ratios: JAX over the column")
     print(f"{'case':<46}             " + f"{COLUMNS[0]:<32}" + "".join(f"{column:<64}" for column in COLUMNS[1:]))
     for threads in options.threads.split(","):
         for malloc in options.malloc.split(","):
@@ -185,7 +188,7 @@ def main():
             add(record)
     if options.json:
         with open(options.json, "w") as file:
-            json.dump(records, file, indent=1)
+            json.dump({"context": context, "cases": records}, file, indent=1)
     return 0 if all(row.get("same_bits", True) for record in records for row in record["columns"].values()) else 1
 
 

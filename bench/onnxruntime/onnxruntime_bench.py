@@ -30,6 +30,7 @@ os.environ.setdefault("STREW_COMPILE", "blocking")  # the first call waits for t
 import numpy as np  # noqa: E402
 import onnxruntime as ort  # noqa: E402
 from fused_report import show  # noqa: E402
+from machine import machine  # noqa: E402
 from models import CASES, many_kernels  # noqa: E402
 from python_bench import seconds_of  # noqa: E402
 
@@ -164,12 +165,12 @@ def main():
     options = parser.parse_args()
     if options.start:
         return start_once(options.start, options.cache)
-    records = []
+    records, context = [], machine(version=ort.__version__, rounds=options.rounds)
 
     def add(record):
         records.append(record)
         print(line_of(record), flush=True)
-    print(f"onnxruntime {ort.__version__}, load {os.getloadavg()[0]:.1f}, {options.rounds} rounds; medians [quartiles]; ratios: ONNX Runtime over strew")
+    print(f"onnxruntime {ort.__version__}, load {context['load']}, {options.rounds} rounds; medians [quartiles]; ratios: ONNX Runtime over strew")
     print(f"{'case':<56}     " + "".join(f"{column:<34}" for column in COLUMNS))
     for name, make in CASES.items():
         if re.search(options.only, name):
@@ -181,7 +182,7 @@ def main():
             add(record)
     if options.json:
         with open(options.json, "w") as file:
-            json.dump(records, file, indent=1)
+            json.dump({"context": context, "cases": records}, file, indent=1)
 
 
 if __name__ == "__main__":

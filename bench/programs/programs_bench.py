@@ -25,6 +25,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "../peers")]
 import peers_bench  # noqa: E402
 from fused_report import show  # noqa: E402
+from machine import machine  # noqa: E402
 from models import MODELS, model  # noqa: E402
 
 ROWS = list(peers_bench.BENCHES["programs"])
@@ -70,13 +71,6 @@ def run_cases(args):
     return tables
 
 
-def context_of(args):
-    with open("/proc/cpuinfo") as f:
-        cpu = re.search(r"model name\s*: (.*)", f.read())
-    return {"date": time.strftime("%Y-%m-%dT%H:%M:%S"), "cpu": cpu.group(1) if cpu else "", "load": " ".join(f"{load:.1f}" for load in os.getloadavg()),
-            "threads": args.threads[0], "peers": args.versions}
-
-
 def run_models(args):
     import whole_models
     start = time.perf_counter()
@@ -117,7 +111,7 @@ def main():
     result = {}
     if not args.models_only:
         result["cases"] = run_cases(args)
-        result["context"] = context_of(args)
+        result["context"] = machine(threads=args.threads[0], peers=args.versions)
     if args.models or args.models_only or args.cases == ".":
         result["whole_models"] = run_models(args)
     if args.json:
