@@ -93,7 +93,6 @@ int64_t bytes_of(const TensorType& type) {
 FileGraph::FileGraph(const Program& program)
     : program_(program),
       makers_(program.values().size(), -1),
-      opaque_nodes_(program.opaques().size(), -1),
       origins_(program.values().size(), -1),
       views_(program.values().size()),
       readers_(program.values().size()),
@@ -106,9 +105,7 @@ FileGraph::FileGraph(const Program& program)
       const bool hands_on = std::ranges::find(node.arguments, v) != node.arguments.end();
       if (makers_[v] < 0 && !hands_on) makers_[v] = static_cast<int>(n);
       const Value& value = program.value(v);
-      if (value.kind != ValueKind::opaque || makers_[v] != static_cast<int>(n)) continue;
-      operands[value.index].insert(node.arguments.begin(), node.arguments.end());
-      opaque_nodes_[value.index] = static_cast<int>(n);
+      if (value.kind == ValueKind::opaque) operands[value.index].insert(node.arguments.begin(), node.arguments.end());
     }
     for (const int v : node.arguments)
       if (v >= 0 && std::ranges::find(node.results, v) == node.results.end()) readers_[v].push_back(static_cast<int>(n));
@@ -164,16 +161,6 @@ std::vector<int> FileGraph::readers(int value) const {
   return out;
 }
 
-bool FileGraph::is_in_loop(int node) const {
-  while (node >= 0) {
-    const int region = program_.nodes()[static_cast<size_t>(node)].region;
-    if (region < 0) break;
-    if (program_.opaque(region).operation == "stablehlo.while") return true;
-    node = opaque_nodes_[region];
-  }
-  return false;
-}
-
 bool FileGraph::is_handed_over(int value) const {
   return std::ranges::any_of(same_memory(value), [&](int v) { return is_handed_over_[v]; });
 }
@@ -186,6 +173,13 @@ bool FileGraph::is_returned(int value) const {
 
 bool FileGraph::is_stored(int value) const {
   return is_handed_over(value) || std::ranges::any_of(readers(value), [&](int node) { return loads(node); });
+}
+
+bool FileGraph::becomes_slice(int node) const {
+  const std::vector<int>& results = program_.nodes()[static_cast<size_t>(node)].results;
+  if (results.empty() || results[0] < 0) return false;
+  const ProgramKernel* const kernel = program_.kernel_of(results[0]);
+  return kernel != nullptr && is_scatter(kernel->op) && windows_of(kernel->op) == 1;
 }
 
 bool FileGraph::calls_library(int node) const {

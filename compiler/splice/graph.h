@@ -45,26 +45,26 @@ class FileGraph {
   /// Does the function return the memory of the value?
   bool is_returned(int value) const;
   /// Is the node's result in memory, whoever reads it?
-  bool stores(int node) const { return !is_fusible(operation(node)) || calls_library(node); }
+  bool stores(int node) const { return (!is_fusible(operation(node)) && !becomes_slice(node)) || calls_library(node); }
   /// Does the node read its operands from memory?
   bool loads(int node) const { return stores(node) || feeds_library(node); }
   /// Does an operation read the value from memory, or is it handed over?
   bool is_stored(int value) const;
-  /// Does the node stand in a loop?
-  bool is_in_loop(int node) const;
 
  private:
   bool keeps_memory(int node) const;
   /// Does the node only hand on the memory of what it reads?
   bool makes_nothing(int node) const;
   bool calls_library(int node) const;
+  /// Is it a scatter of one window?
+  bool becomes_slice(int node) const;
   /// Is it an elementwise operation that only a reduction by the library reads, so that the library does it?
   bool feeds_library(int node) const;
   /// The value, and those made of it that have its memory.
   std::vector<int> same_memory(int value) const;
 
   const Program& program_;
-  std::vector<int> makers_, opaque_nodes_;
+  std::vector<int> makers_;
   std::vector<int> origins_;               ///< per value: the one whose memory it has; -1: it has its own
   std::vector<std::vector<int>> views_;    ///< per value: those that have its memory
   std::vector<std::vector<int>> readers_;  ///< per value

@@ -288,15 +288,12 @@ std::string Policy::join_drawback(const Part& part, int kernel) const {
   const auto& scatter = std::get<Scatter>(*own.op);
   const bool updates_constants = scatter.init == InitKind::fill || is_filled(own.tensor(0));
   for (const int result : results_[kernel]) {
-    const int maker = graph_.maker(result);
-    const bool is_in_loop = maker >= 0 && graph_.is_in_loop(maker);
     const bool adds = scatter.combiner == CombinerKind::add && !graph_.is_returned(result);
     for (const int node : graph_.readers(result)) {
       const std::string_view reader = graph_.operation(node);
       if (std::ranges::binary_search(part.nodes, node) || !joins_scatters(reader)) continue;
       if (updates_constants || (adds && (reader == "stablehlo.add" || reader == "stablehlo.subtract")))
         return fmt::format("its result is read by {}, with which XLA makes one scatter of it", reader);
-      if (is_in_loop) return fmt::format("its result is read by {}, whose sums XLA rounds in another order in loops", reader);
     }
   }
   return "";

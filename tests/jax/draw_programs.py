@@ -125,7 +125,8 @@ class Program:
             new = self.update(carried, index + n, message, d, a)
             if b % 3 == 0:
                 new = lax.dynamic_update_slice(new, message[:1], (n, 0))
-            return new + carried[index[0]] if c % 4 == 0 else new
+            row = carried[index[0]] * 3 if a % 2 else carried[index[0]]
+            return new + row if c % 4 == 0 else new
         self.tables.append(lax.fori_loop(0, 1 + d % 4, body, table))
 
     def do_scan(self, a, b, c, d):

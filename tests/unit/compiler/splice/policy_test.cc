@@ -438,26 +438,32 @@ TEST(SplicePolicy, SumsThatOnlyAnAdditionReadsStay) {
   EXPECT_THAT(kept("add", false, kOwn), IsEmpty());
 }
 
-const std::string kMaxima =
-    "^bb0(%old: tensor<f32>, %new: tensor<f32>):\n  %s = stablehlo.maximum %old, %new : tensor<f32>\n  stablehlo.return %s : "
-    "tensor<f32>\n";
+TEST(SplicePolicy, InLoopsTheSameRulesHold) {
+  const auto kept = [](const std::string& region, const std::string& reader) {
+    const std::string body = scatter("%s", "%c", "%i", "%u", region) + line("%n", reader, "%s, %x", kRows);
+    return find(module_of(loop(body), {{"%o#0", kRows}}), kOperators).kept;
+  };
+  const std::string maxima =
+      "^bb0(%old: tensor<f32>, %new: tensor<f32>):\n  %s = stablehlo.maximum %old, %new : tensor<f32>\n  stablehlo.return %s : "
+      "tensor<f32>\n";
+  EXPECT_THAT(kept(kAdds, "add"), ElementsAre(HasSubstr("with which XLA makes one scatter of it")));
+  EXPECT_THAT(kept(kAdds, "multiply"), IsEmpty());
+  EXPECT_THAT(kept(maxima, "add"), IsEmpty());
+}
 
-TEST(SplicePolicy, WhatIsAddedToInLoopsStays) {
-  const auto body = [](const std::string& result) {
-    return scatter("%s", "%c", "%i", "%u", kMaxima) + line(result, "add", "%s, %x", kRows);
+TEST(SplicePolicy, OneWindowThatIsWrittenIsFusedIntoItsReader) {
+  const std::string one =
+      "  %k = stablehlo.slice %i [0:1, 0:1] : (tensor<3000x1xi32>) -> tensor<1x1xi32>\n"
+      "  %v = stablehlo.slice %u [0:1, 0:16] : (tensor<3000x16xf32>) -> tensor<1x16xf32>\n";
+  const std::string sets = "^bb0(%old: tensor<f32>, %new: tensor<f32>):\n  stablehlo.return %new : tensor<f32>\n";
+  const auto found = [&](const std::string& more, const std::string& result) {
+    const std::string body = one + scatter("%a", "%x", "%i", "%u", sets) + scatter("%s", "%a", "%k", "%v", sets, 1) + more;
+    return find(module_of(body, {{result, kRows}}), {SpliceLevel::operators, false, true});
   };
-  const auto kept = [](const std::string& text) { return find(module_of(text, {{"%o#0", kRows}}), kOperators).kept; };
-  const auto chosen = [&](const std::string& result) {
-    return "  %p = stablehlo.constant dense<true> : tensor<i1>\n  " + result + " = \"stablehlo.if\"(%p) ({\n" + body("%r") +
-           "    stablehlo.return %r : " + kRows + "\n  }, {\n    stablehlo.return %c : " + kRows + "\n  }) : (tensor<i1>) -> " +
-           kRows + "\n";
-  };
-  const std::string reason = "scatter: its result is read by stablehlo.add, whose sums XLA rounds in another order in loops";
-  EXPECT_THAT(kept(loop(body("%n"))), ElementsAre(reason));
-  EXPECT_THAT(find(module_of(loop(body("%n")), {{"%o#0", kRows}}), kOwn).kept, IsEmpty());
-  EXPECT_THAT(kept(loop(chosen("%n"))), ElementsAre(reason)) << "a branch in a loop";
-  const std::string once = line("%c", "negate", "%x", kRows) + chosen("%n");
-  EXPECT_THAT(find(module_of(once, {{"%n", kRows}}), kOperators).kept, IsEmpty()) << "a branch is no loop";
+  EXPECT_THAT(found("", "%s").parts, ElementsAre(HasSubstr("| scatter scatter |")));
+  const Found read = found(line("%r", "add", "%s, %x", kRows), "%r");
+  EXPECT_THAT(read.parts, ElementsAre(HasSubstr("-> %a | scatter |")));
+  EXPECT_THAT(read.kept, ElementsAre("scatter: its result is read by stablehlo.add, into which XLA fuses it"));
 }
 
 /// %m = JAX's shard_map of `first`, %i and %u, which are called %c, %j and %v in it. `body` makes %n of `type` of them.
