@@ -7,143 +7,16 @@ definition's gradients, too, but for the gradient of weights: that is a sum of p
 
 from __future__ import annotations
 
-import dataclasses
-import functools
-import hashlib
-from collections.abc import Callable
 from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax import lax
 
-from . import _handler
+from ._definition import call
+from ._edges import Edges, Factor, Index, Kind, Rows, rest, weighted
 
 __all__ = ["embedding_bag", "kv_append", "segment_sum", "spmm"]
-
-_Arrays = tuple[jax.Array, ...]
-_ArrayType: Any = jax.ShapeDtypeStruct  # which has no annotations
-
-
-@dataclasses.dataclass(frozen=True)
-class _Definition:
-    """A function in plain jax.numpy, of arrays of these types, that strew runs as one program. Two that are equal have the same program."""
-
-    function: Callable[..., Any]
-    static: tuple[Any, ...]  # further arguments of the function, after the arrays
-    types: tuple[jax.ShapeDtypeStruct, ...]
-    linear: bool = True  # in all floats together: gradients need none of them
-    by_xla: tuple[int, ...] = ()  # arguments whose gradients have sums in an order of XLA's own
-
-    def __call__(self, *arrays: jax.Array) -> jax.Array:
-        result: jax.Array = self.function(*arrays, *self.static)
-        return result
-
-    def with_types(self, arrays: tuple[Any, ...]) -> _Definition:
-        return dataclasses.replace(self, types=tuple(_ArrayType(a.shape, a.dtype) for a in arrays))
-
-
-def _gradient(*arguments: Any) -> jax.Array:
-    """Of the definition with respect to argument `number`, from the cotangent and those arguments that it needs."""
-    *arrays, of, number = arguments
-    cotangent, *needed = arrays
-    given = iter(needed)
-    whole = [jnp.zeros(t.shape, t.dtype) if of.linear and _is_float(t) else next(given) for t in of.types]
-    _, transposed = jax.vjp(lambda argument: of(*whole[:number], argument, *whole[number + 1 :]), whole[number])
-    result: jax.Array = transposed(cotangent)[0]
-    return result
-
-
-def _batched(*arguments: Any) -> jax.Array:
-    """The definition on arrays of which some have a batch in front."""
-    *arrays, of, axes, size = arguments
-    result: jax.Array = jax.vmap(of, axes, axis_size=size)(*arrays)
-    return result
-
-
-def _is_float(array: Any) -> bool:
-    return bool(jnp.issubdtype(array.dtype, jnp.inexact))
-
-
-@functools.lru_cache(maxsize=1024)
-def _program(of: _Definition, bytes_of_float: int) -> tuple[str, int, jax.ShapeDtypeStruct]:
-    """The text of the module, its identity, and the type of the result. It depends on `jax_enable_x64`, and so on the bytes of a Python float."""
-    lowered = jax.jit(of, keep_unused=True).lower(*of.types)
-    text = lowered.as_text()
-    identity = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little", signed=True)
-    result = lowered.out_info
-    return text, identity, _ArrayType(result.shape, result.dtype)
-
-
-def _varying(array: jax.Array) -> frozenset[str]:
-    """The axes of shard_map's mesh along which the array differs."""
-    kind = jax.typeof(array)
-    axes: frozenset[str] = kind.manual_axis_type.varying if hasattr(kind, "manual_axis_type") else getattr(kind, "vma", frozenset())
-    return axes
-
-
-def _by_strew(of: _Definition, *arrays: jax.Array) -> jax.Array:
-    text, identity, result = _program(of, jnp.result_type(float).itemsize)
-    first = of.types[0]
-    # What is written to is updated where it lies, if nothing else needs it.
-    aliases = {0: 0} if (result.shape, result.dtype) == (first.shape, first.dtype) else {}
-    call = jax.ffi.ffi_call(_handler.TARGET, result, input_output_aliases=aliases)
-    name = getattr(of.function, "__name__", "function").strip("_")
-    made: jax.Array = call(*arrays, identity=np.int64(identity), name=name, program=text)
-    axes = frozenset().union(*(_varying(array) for array in arrays)) - _varying(made)
-    varying: jax.Array = lax.pcast(made, tuple(sorted(axes)), to="varying") if axes else made
-    return varying
-
-
-def _batchable(of: _Definition, arrays: _Arrays) -> jax.Array:
-    @jax.custom_batching.custom_vmap
-    def call(*given: jax.Array) -> jax.Array:
-        _handler.register()
-        chosen: jax.Array = lax.platform_dependent(*given, cpu=functools.partial(_by_strew, of), default=of)
-        return chosen
-
-    @call.def_vmap
-    def batch(size: int, is_batched: list[bool], *given: jax.Array) -> tuple[jax.Array, bool]:
-        axes = tuple(0 if each else None for each in is_batched)
-        return _batchable(_Definition(_batched, (of, axes, size), ()).with_types(given), given), True
-
-    result: jax.Array = call(*arrays)
-    return result
-
-
-@functools.partial(jax.custom_vjp, nondiff_argnums=(0,))
-def _run(of: _Definition, *arrays: jax.Array) -> jax.Array:
-    return _batchable(of, arrays)
-
-
-def _forward(of: _Definition, *arrays: jax.Array) -> tuple[jax.Array, _Arrays]:
-    return _run(of, *arrays), tuple(array for array in arrays if not (of.linear and _is_float(array)))
-
-
-def _backward(of: _Definition, kept: _Arrays, cotangent: jax.Array) -> tuple[jax.Array | None, ...]:
-    gradients: list[jax.Array | None] = []
-    for number, of_argument in enumerate(of.types):
-        if not _is_float(of_argument):
-            gradients.append(None)
-            continue
-        given = (cotangent, *kept)
-        if number in of.by_xla:
-            gradients.append(_gradient(*given, of, number))
-            continue
-        # A gradient of a product is linear in the cotangent, but not in all floats together.
-        definition = _Definition(_gradient, (of, number), (), linear=of.linear, by_xla=() if of.linear else tuple(range(1 + len(kept))))
-        gradients.append(_run(definition.with_types(given), *given))
-    return tuple(gradients)
-
-
-_run.defvjp(_forward, _backward)
-
-
-def _call(function: Callable[..., Any], static: tuple[Any, ...], arrays: _Arrays, linear: bool = True, by_xla: tuple[int, ...] = ()) -> jax.Array:
-    result: jax.Array = _run(_Definition(function, static, (), linear, by_xla).with_types(arrays), *arrays)
-    return result
-
 
 def _require(is_so: bool, function: str, argument: str, given: Any, expected: str) -> None:
     if not is_so:
@@ -169,7 +42,7 @@ def segment_sum(data: jax.typing.ArrayLike, segment_ids: jax.typing.ArrayLike, n
 
     Args:
         data: [E, ...], any dtype that jnp adds.
-        segment_ids: integers [E]. A row whose id is no segment is dropped; ids below 0 count from the end, as jnp has it.
+        segment_ids: integers [E]. A row whose id is no segment is dropped, also if the id is below 0.
         num_segments: S, the extent of the result's first dim.
         indices_are_sorted: the ids do not decrease.
 
@@ -185,14 +58,12 @@ def segment_sum(data: jax.typing.ArrayLike, segment_ids: jax.typing.ArrayLike, n
     data, segment_ids = jnp.asarray(data), jnp.asarray(segment_ids)
     _require_indices("segment_sum", "segment_ids", segment_ids, 1)
     _require(data.shape[:1] == segment_ids.shape, "segment_sum", "data", data, f"[{segment_ids.shape[0]}, ...], a row per id")
-    return _call(_segment_sum, (int(num_segments), bool(indices_are_sorted)), (data, segment_ids))
+    row = rest(data.ndim, 1)
+    edges = Edges(Kind.ADD, (("e", *row), ("e",), ("s", *row)), (Rows(0, None),), Index(1, is_wrapped=False))
+    return call(_segment_sum, (int(num_segments), bool(indices_are_sorted)), (data, segment_ids), edges)
 
 
 # ---- Messages along edges --------------------------------------------------------------------------------------------------------------------------
-
-
-def _weighted(rows: jax.Array, weight: jax.Array) -> jax.Array:
-    return rows * weight.reshape(weight.shape + (1,) * (rows.ndim - weight.ndim))
 
 
 def _spmm(dst: jax.Array, src: jax.Array, table: jax.Array, num_rows: int) -> jax.Array:
@@ -200,7 +71,17 @@ def _spmm(dst: jax.Array, src: jax.Array, table: jax.Array, num_rows: int) -> ja
 
 
 def _spmm_weighted(dst: jax.Array, src: jax.Array, table: jax.Array, weight: jax.Array, num_rows: int) -> jax.Array:
-    return jnp.zeros((num_rows, *table.shape[1:]), table.dtype).at[dst].add(_weighted(table.at[src].get(mode="clip"), weight))
+    return jnp.zeros((num_rows, *table.shape[1:]), table.dtype).at[dst].add(weighted(table.at[src].get(mode="clip"), weight))
+
+
+def _messages(dst: jax.Array, src: jax.Array, table: jax.Array, weight: jax.Array | None, num_rows: int, edge: Factor) -> jax.Array:
+    row = rest(table.ndim, 1)
+    extents = () if isinstance(edge, str) else ((edge[1], dst.shape[0] // max(num_rows, 1)),)
+    if weight is None:
+        edges = Edges(Kind.ADD, ((edge,), (edge,), ("r", *row), ("s", *row)), (Rows(2, Index(1, is_clipped=True)),), Index(0), extents=extents)
+        return call(_spmm, (num_rows,), (dst, src, table), edges)
+    edges = Edges(Kind.ADD, ((edge,), (edge,), ("r", *row), (edge, *rest(weight.ndim, 1)), ("s", *row)), (Rows(2, Index(1, is_clipped=True)),), Index(0), 3, extents)
+    return call(_spmm_weighted, (num_rows,), (dst, src, table, weight), edges, linear=False, by_xla=(3,))
 
 
 def spmm(dst: jax.typing.ArrayLike, src: jax.typing.ArrayLike, table: jax.typing.ArrayLike, weight: jax.typing.ArrayLike | None = None, *, num_rows: int) -> jax.Array:
@@ -227,11 +108,11 @@ def spmm(dst: jax.typing.ArrayLike, src: jax.typing.ArrayLike, table: jax.typing
     _require(dst.shape == src.shape, "spmm", "src", src, f"[{dst.shape[0]}], as dst has")
     _require(table.ndim > 0, "spmm", "table", table, "[R, ...]")
     if weight is None:
-        return _call(_spmm, (int(num_rows),), (dst, src, table))
+        return _messages(dst, src, table, None, int(num_rows), "e")
     weight = jnp.asarray(weight)
     row = (*src.shape, *table.shape[1:])
     _require(weight.dtype == table.dtype and weight.ndim > 0 and weight.shape == row[: weight.ndim], "spmm", "weight", weight, f"{table.dtype}, {list(row)} or its first dims")
-    return _call(_spmm_weighted, (int(num_rows),), (dst, src, table, weight), linear=False, by_xla=(3,))
+    return _messages(dst, src, table, weight, int(num_rows), "e")
 
 
 # ---- Pooled look-ups -------------------------------------------------------------------------------------------------------------------------------
@@ -275,7 +156,7 @@ def embedding_bag(
         weights = jnp.asarray(weights)
         _require(weights.shape == indices.shape and weights.dtype == table.dtype, "embedding_bag", "weights", weights, f"{table.dtype}{list(indices.shape)}, as table and indices have")
         flat = weights.reshape(-1)
-    sums = spmm(dst.reshape(-1), indices.reshape(-1), table, flat, num_rows=bags)
+    sums = _messages(dst.reshape(-1), indices.reshape(-1), table, flat, bags, ("s", "whole_length"))
     if mode == "sum":
         return sums
     counts = length if padding_idx is None else jnp.maximum((indices != padding_idx).sum(1, keepdims=True), 1)
@@ -330,9 +211,13 @@ def kv_append(cache: jax.typing.ArrayLike, index: jax.typing.ArrayLike, values: 
         blocks = cache.ndim - len(row)
         fits = blocks in (1, 2) and cache.shape[blocks:] == row and values.shape[:1] == index.shape
         _require(fits, "kv_append", "values", values, f"[{index.shape[0]}, ...], a row of the cache {list(cache.shape)} per index")
-        return _call(_kv_slots, (blocks,), (cache, index, values))
+        slots = ("s", "whole_block")[:blocks] + rest(values.ndim, 1)
+        edges = Edges(Kind.OWN, (slots, ("e",), ("e", *rest(values.ndim, 1)), slots), to=Index(1, is_wrapped=False))
+        return call(_kv_slots, (blocks,), (cache, index, values), edges)
     _require(isinstance(dim, int) and 0 < dim < cache.ndim, "kv_append", "dim", dim, f"one of 1 to {cache.ndim - 1}, the dims of the cache but the first")
     expected = (*cache.shape[:dim], values.shape[dim] if dim < values.ndim else 0, *cache.shape[dim + 1 :])
     _require(values.shape == expected and values.shape[dim] <= cache.shape[dim], "kv_append", "values", values, f"the dims of the cache {list(cache.shape)}, with at most its extent in dim {dim}")
     _require(index.shape == cache.shape[:1], "kv_append", "index", index, f"[{cache.shape[0]}], one per sequence")
-    return _call(_kv_sequences, (dim,), (cache, index, values))
+    passing = rest(cache.ndim, 0)
+    of_cache, of_values = ((*passing[:dim], f"whole_{what}", *passing[dim + 1 :]) for what in ("positions", "tokens"))
+    return call(_kv_sequences, (dim,), (cache, index, values), Edges(Kind.EACH, (of_cache, passing[:1], of_values, of_cache)))

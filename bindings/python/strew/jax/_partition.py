@@ -1,0 +1,374 @@
+"""Operations along edges (`_edges`) on arrays that several devices hold: the bits of one device, and no device ever has all rows of a table whose rows are divided, unless it asks for as many.
+
+XLA's partitioner asks how the arrays should lie, and what each device does with its own parts (`partitioner`):
+
+- Dims that pass through stay divided as they are; nothing moves.
+- Where the result's rows are divided, the device that owns a row adds up its edges, in the order of all edges. Edges (a few integers and the weight) go to the owner of the row that they lead to; the number of
+  edges that a device sends another is limited, and what arrives is put into the order of the devices that it came from, which is the order of all edges, because edges are divided in order.
+- Rows of a table are asked for at their owner, and come back to the edge that asked (`_routes`). They move as integers of their bits.
+- If there are more edges for a device than was planned for, which all devices find out before any row moves, they go the slow way: the edges of one device after another, whose rows all devices get.
+
+tests/jax/sharding_test.py tests it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.experimental.custom_partitioning import ArrayMapping, CompoundFactor, SdyShardingRule
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+from . import _routes
+from ._edges import Edges, Factor, Kind, Run, weighted
+from ._routes import Along, Axes
+
+__all__ = ["partitioner", "shard_shape", "sharding_rule"]
+
+
+def _names(factor: Factor) -> tuple[str, ...]:
+    return (factor,) if isinstance(factor, str) else factor
+
+
+def _is_whole(name: str) -> bool:
+    return name.startswith("whole")
+
+
+def shard_shape(shape: Sequence[int], dims: Sequence[Factor], parts: Callable[[str], int]) -> tuple[int, ...]:
+    """What a device has of an array whose dims' factors are divided into so many parts.
+
+    >>> shard_shape((8, 6), ("s", "f1"), {"s": 4, "f1": 1}.__getitem__)
+    (2, 6)
+    """
+    return tuple(extent // math.prod(parts(name) for name in _names(factor)) for extent, factor in zip(shape, dims, strict=True))
+
+
+def sharding_rule(edges: Edges) -> SdyShardingRule:
+    """What Shardy may carry from array to array: how dims of equal names are divided. Edges and rows are different factors, so both may be divided along the same axes of the mesh."""
+    mappings = [ArrayMapping(*(factor if isinstance(factor, str) else CompoundFactor(*factor) for factor in dims)) for dims in edges.dims]
+    names = {name for dims in edges.dims for factor in dims for name in _names(factor)}
+    whole = tuple(sorted(filter(_is_whole, names)))
+    return SdyShardingRule(tuple(mappings[:-1]), tuple(mappings[-1:]), need_replication_factors=whole, **dict(edges.extents))
+
+
+# ---- How the arrays lie ----------------------------------------------------------------------------------------------------------------------------
+
+
+def _axes_of(sharding: NamedSharding, rank: int) -> list[Axes]:
+    entries = (*sharding.spec, *((None,) * (rank - len(sharding.spec))))
+    return [() if entry is None else (entry,) if isinstance(entry, str) else tuple(entry) for entry in entries]
+
+
+class _Layout:
+    """Along which axes of the mesh each factor is divided. The largest arrays keep theirs; what does not go with them, or does not divide an extent, is not divided."""
+
+    def __init__(self, edges: Edges, mesh: Mesh, types: Sequence[Any]):
+        self.edges, self.mesh = edges, mesh
+        self.extents = dict(edges.extents)
+        self.types = types
+        beside: dict[str, set[str]] = {}
+        for dims, of in zip(edges.dims, types, strict=True):
+            names = [name for factor in dims for name in _names(factor)]
+            for name in names:
+                beside.setdefault(name, set()).update(other for other in names if other != name)
+            self.extents.update({factor: extent for factor, extent in zip(dims, of.shape, strict=True) if isinstance(factor, str)})
+        self.axes: dict[str, Axes] = {}
+        moves = any(jnp.issubdtype(of.dtype, jnp.complexfloating) for of in types)  # whose bits are no integers
+        self.only_passing = moves and edges.kind is not Kind.EACH
+        for number in sorted(range(len(types)), key=lambda number: -math.prod(types[number].shape) * types[number].dtype.itemsize):
+            operand = number if number + 1 < len(types) else -1
+            for factor, axes in zip(edges.dims[number], _axes_of(types[number].sharding, types[number].ndim), strict=True):
+                name = _names(factor)[0]
+                if self._may_divide(operand, factor, axes) and not any(set(axes) & set(self.axes.get(other, ())) for other in beside[name]):
+                    self.axes[name] = axes
+
+    def _may_divide(self, operand: int, factor: Factor, axes: Axes) -> bool:
+        name = _names(factor)[0]
+        is_first = factor == self.edges.first(operand)
+        if not axes or name in self.axes or _is_whole(name) or self.extents[name] % self.count(axes) or (self.only_passing and is_first):
+            return False
+        # Edges are brought to the rows that they lead to.
+        return self.edges.kind in (Kind.TAKE, Kind.DOT, Kind.EACH) or self.are_home or operand not in self.along_edges or not is_first
+
+    def count(self, axes: Axes) -> int:
+        return math.prod(self.mesh.shape[axis] for axis in axes)
+
+    def parts(self, name: str) -> int:
+        return self.count(self.axes.get(name, ()))
+
+    @functools.cached_property
+    def along_edges(self) -> tuple[int, ...]:
+        """The operands that have a row, or a number, for each edge; -1 is the result."""
+        edges = self.edges
+        if edges.kind is Kind.EACH:
+            return ()
+        if edges.kind is Kind.OWN:
+            return tuple(k for k in (*range(len(edges.dims) - 1), -1) if edges.first(k) == "e")
+        indices = [edges.to, *(rows.index for rows in edges.rows)]
+        operands = {index.operand for index in indices if index is not None} | {rows.operand for rows in edges.rows if rows.index is None}
+        return tuple(sorted(operands | ({edges.weight} if edges.weight is not None else set()) | (set() if edges.kind is Kind.ADD else {-1})))
+
+    @property
+    def are_home(self) -> bool:
+        """Whether edges are numbered by the rows that they lead to, so that they are where the row is."""
+        edges = self.edges
+        if edges.kind is not Kind.ADD or edges.to is None:
+            return False
+        factor = edges.first(edges.to.operand)
+        return not isinstance(factor, str) and factor[0] == edges.first(-1)
+
+    def of_edges(self) -> Axes:
+        """The axes along which edges are divided."""
+        edges = self.edges
+        if edges.kind is Kind.ADD:
+            axes = self.axes.get(_names(edges.first(-1))[0], ())
+            return axes if self.number_of_edges % self.count(axes) == 0 else ()
+        return self.axes.get(_names(edges.first(-1))[0], ()) if edges.kind in (Kind.TAKE, Kind.DOT) else ()
+
+    @property
+    def number_of_edges(self) -> int:
+        operand = self.along_edges[0]
+        dims, shape = self.edges.dims[operand], self.types[operand].shape
+        return int(shape[dims.index(self.edges.first(operand))])
+
+    def along(self, operand: int) -> Along:
+        """The rows of a table, or of the result."""
+        factor = self.edges.first(operand)
+        if operand in self.along_edges:
+            return Along(self.of_edges(), self.count(self.of_edges()), self.number_of_edges)
+        name = _names(factor)[0]
+        return Along(self.axes.get(name, ()), self.parts(name), self.extents[name])
+
+    def sharding(self, operand: int) -> NamedSharding:
+        entries = []
+        for factor in self.edges.dims[operand]:
+            is_edge = operand in self.along_edges and factor == self.edges.first(operand)
+            axes = self.of_edges() if is_edge else self.axes.get(_names(factor)[0], ())
+            entries.append(axes or None)
+        return NamedSharding(self.mesh, PartitionSpec(*entries))
+
+    def summed(self, result: jax.Array) -> jax.Array:
+        """The products of two rows are sums over dims that may be divided: the sums of all devices, in an order of XLA's."""
+        if self.edges.kind is not Kind.DOT:
+            return result
+        names = {name for factor in self.edges.dims[self.edges.rows[0].operand] if factor != self.edges.first(self.edges.rows[0].operand) for name in _names(factor)}
+        axes = tuple(sorted({axis for name in names if name not in self.edges.dims[-1] for axis in self.axes.get(name, ())}))
+        total: jax.Array = lax.psum(result, axes) if axes else result
+        return total
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether each device runs the definition on its parts of the arrays, and that is it."""
+        edges = self.edges
+        match edges.kind:
+            case Kind.EACH:
+                return True
+            case Kind.OWN:
+                return not self.axes.get("s")
+            case Kind.TAKE | Kind.DOT:
+                return not any(self.along(rows.operand).axes for rows in edges.rows)
+            case Kind.ADD:
+                return not self.along(-1).axes and not any(self.along(rows.operand).axes for rows in edges.rows)
+
+
+def partitioner(edges: Edges, on_shards: Callable[[Callable[[str], int]], Callable[..., Any]], run: Run) -> Callable[..., Any]:
+    """The callback of `custom_partitioning`.
+
+    Args:
+        edges: what the definition is.
+        on_shards: gives the definition of a device's parts, if each factor is divided into so many.
+        run: runs a function on this device.
+    """
+
+    def partition(mesh: Mesh, given: Sequence[Any], wanted: Any) -> tuple[Mesh, Callable[..., Any], NamedSharding, tuple[NamedSharding, ...]]:
+        types: list[Any] = [*given, wanted]
+        if mesh.empty:  # and the shardings name no axes
+            mesh = Mesh(np.array(list(wanted.sharding.device_set)), ("devices",))
+            types = [jax.ShapeDtypeStruct(t.shape, t.dtype, sharding=NamedSharding(mesh, PartitionSpec())) for t in types]
+        layout = _Layout(edges, mesh, types)
+        if layout.is_plain:
+            definition = on_shards(layout.parts)
+            function = lambda *arrays: layout.summed(definition(*arrays))  # noqa: E731
+        elif edges.kind is Kind.OWN:
+            function = functools.partial(_own, layout, on_shards(layout.parts))
+        else:
+            function = _Routed(layout, run).__call__
+        return mesh, function, layout.sharding(-1), tuple(layout.sharding(k) for k in range(len(given)))
+
+    return partition
+
+
+# ---- What a device does ----------------------------------------------------------------------------------------------------------------------------
+
+
+def _own(layout: _Layout, definition: Callable[..., Any], *arrays: jax.Array) -> jax.Array:
+    """All devices get all edges, and each has the definition on those of its own rows."""
+    edges = layout.edges
+    assert edges.to is not None
+    axes = layout.axes["s"]
+    slots = layout.extents["s"] * layout.extents.get("whole_block", 1)
+    rows = Along(axes, layout.count(axes), slots)
+    row = edges.to.resolve(arrays[edges.to.operand], slots, _routes.integers(slots))
+    here = row - rows.first()
+    is_here = (here >= 0) & (here < rows.here)
+    given = list(arrays)
+    given[edges.to.operand] = jnp.where(is_here, here, -1)
+    result: jax.Array = definition(*given)
+    if edges.first(-1) != "e":
+        return result
+    batches = [name for name in edges.batches if name not in edges.dims[edges.to.operand]]
+    is_here = is_here.reshape(*(1 if name in batches else n for name, n in zip(edges.batches, result.shape, strict=False)), result.shape[len(edges.batches)])
+    bits = _routes.bits_of(result)
+    bits = jnp.where(is_here.reshape(is_here.shape + (1,) * (bits.ndim - is_here.ndim)), bits, 0)
+    return _routes.from_bits(_routes.sum_bits(bits, axes), result.dtype)
+
+
+def _fold(*arguments: Any) -> jax.Array:
+    to, source, table, *weight, num_rows = arguments
+    rows = table.at[source].get(mode="fill", fill_value=0)
+    return jnp.zeros((num_rows, *table.shape[1:]), table.dtype).at[to].add(weighted(rows, *weight) if weight else rows)
+
+
+def _fold_into(result: jax.Array, to: jax.Array, rows: jax.Array, *weight: jax.Array) -> jax.Array:
+    return result.at[to].add(weighted(rows, *weight) if weight else rows)
+
+
+class _Routed:
+    """Sums, look-ups, and products of two rows along edges."""
+
+    def __init__(self, layout: _Layout, run: Run):
+        self.layout, self.edges, self.run = layout, layout.edges, run
+        self.tables = tuple(layout.along(rows.operand) for rows in self.edges.rows)
+        self.along = layout.along(layout.along_edges[0])
+        self.is_sum = self.edges.kind is Kind.ADD
+        self.written = layout.along(-1) if self.is_sum else self.along
+        self.moves = self.is_sum and bool(self.along.axes) and not layout.are_home
+        # The edges of this device, and as many as are expected to need a row.
+        self.slots = _routes.room(self.along.here, self.along.extent) if self.moves else self.along.here
+        self.expected = -(-self.along.extent // self.written.parts) if self.is_sum else self.along.here
+        self.of_batches = {axis for name in self.edges.batches for axis in layout.axes.get(name, ())}
+        self.integers = _routes.integers(max(along.extent for along in (*self.tables, self.along, self.written)))
+        differs = self.of_batches | set(self.along.axes) | set(self.written.axes)
+        self.look_ups = tuple(_routes.LookUp(table, differs, self.slots, self.expected) for table in self.tables)
+
+    def over_batches(self, function: Callable[..., Any], operands: Sequence[int | None]) -> Callable[..., Any]:
+        """Under vmap for each batch that an operand has; None stands for values that have all."""
+        for name in reversed(self.edges.batches):
+            axes = tuple(0 if operand is None or name in self.edges.dims[operand] else None for operand in operands)
+            function = jax.vmap(function, axes, axis_size=self.layout.extents[name] // self.layout.parts(name))
+        return function
+
+    def __call__(self, *arrays: jax.Array) -> jax.Array:
+        edges = self.edges
+        indices = [edges.to, *(rows.index for rows in edges.rows)]
+        of_edges = [None if index is None else index.operand for index in indices] + [edges.weight]
+        present = [operand for operand in of_edges if operand is not None]
+        tables = [_routes.bits_of(arrays[rows.operand]) for rows in edges.rows]
+        of_tables = [rows.operand for rows in edges.rows]
+
+        def plan(*given: jax.Array) -> tuple[Any, Any, Any]:
+            values = iter(given)
+            return self.plan([None if operand is None else next(values) for operand in of_edges])
+
+        resolved, planned, is_crowded = self.over_batches(plan, present)(*(arrays[operand] for operand in present))
+        dtypes = [arrays[operand].dtype for operand in of_tables]
+
+        def branch(function: Callable[..., Any]) -> Callable[..., Any]:
+            return lambda state, *tables: self.over_batches(functools.partial(function, dtypes), [None, *of_tables])(state, *tables)
+
+        fast, slow = branch(self.fast), branch(self.slow)
+        if is_crowded is None:
+            return fast(planned, *tables)
+        crowded = lax.pmax(jnp.any(is_crowded).astype(jnp.int32), tuple(self.layout.mesh.axis_names)) > 0
+        result: jax.Array = lax.cond(crowded, lambda resolved, _, *tables: slow(resolved, *tables), lambda _, planned, *tables: fast(planned, *tables), resolved, planned, *tables)
+        return result
+
+    def plan(self, given: list[jax.Array | None]) -> tuple[Any, Any, Any]:
+        """The resolved indices; the edges of this device and what it asks for; and whether that is too much."""
+        to, *sources, weight = given
+        edges = self.edges
+        number = (self.along.first() + jnp.arange(self.along.here)).astype(self.integers)
+        resolved = {
+            "to": None if to is None or edges.to is None else edges.to.resolve(to, self.written.extent, self.integers),
+            "from": [
+                number if rows.index is None or source is None else rows.index.resolve(source, table.extent, self.integers)
+                for rows, table, source in zip(edges.rows, self.tables, sources, strict=True)
+            ],
+            "weight": weight,
+        }
+        here, is_crowded = dict(resolved), []
+        if self.moves:
+            empty = [self.written.extent, *(table.extent for table in self.tables)]
+            moved, crowded = _routes.move([resolved["to"], *resolved["from"]], empty, weight, self.along, self.slots)
+            here["to"], *here["from"], here["weight"] = moved
+            is_crowded.append(crowded)
+        if self.is_sum:
+            row = here["to"] - self.written.first()
+            is_here = (row >= 0) & (row < self.written.here)
+            here["to"] = jnp.where(is_here, row, self.written.here)
+            if self.written.axes:
+                here["from"] = [jnp.where(is_here, source, table.extent) for source, table in zip(here["from"], self.tables, strict=True)]
+        here["asked"] = []
+        for look_up, source in zip(self.look_ups, here["from"], strict=True):
+            asked, crowded = look_up.ask(source)
+            here["asked"].append(asked)
+            is_crowded.append(crowded)
+        found = [crowded for crowded in is_crowded if crowded is not None]
+        return resolved, here, functools.reduce(jnp.logical_or, found) if found else None
+
+    def fast(self, dtypes: Sequence[Any], here: Any, *tables: jax.Array) -> jax.Array:
+        found = [
+            look_up.answer(source, asked, table) for look_up, source, asked, table in zip(self.look_ups, here["from"], here["asked"], tables, strict=True)
+        ]  # a table and the row of each edge in it
+        if self.is_sum:
+            table, source = found[0]
+            return self.run(_fold, (self.written.here,), (here["to"], source, _routes.from_bits(table, dtypes[0]), *self.weights(here["weight"])))
+        rows = [_routes.from_bits(table if source is None else _routes.take(table, source), dtype) for (table, source), dtype in zip(found, dtypes, strict=True)]
+        return self.combined(rows)
+
+    def slow(self, dtypes: Sequence[Any], resolved: Any, *tables: jax.Array) -> jax.Array:
+        """No device knows how many edges need it. All get the rows of each others' edges."""
+        if not self.moves:
+            rows = [_routes.from_bits(_routes.rows_by_sums(table, source, along, self.asking(along)), dtype) for table, source, along, dtype in zip(tables, resolved["from"], self.tables, dtypes, strict=True)]
+            if not self.is_sum:
+                return self.combined(rows)
+            zeros = jnp.zeros((self.written.here, *rows[0].shape[1:]), dtypes[0])
+            return self.run(_fold_into, (), (zeros, self.here(resolved["to"]), rows[0], *self.weights(resolved["weight"])))
+        everywhere = jax.tree.map(lambda each: lax.all_gather(each, self.along.axes), resolved)
+
+        def add(k: Any, result: jax.Array) -> jax.Array:
+            block = jax.tree.map(lambda each: each[k], everywhere)
+            rows = _routes.rows_by_sums(tables[0], block["from"][0], self.tables[0], self.asking(self.tables[0]))
+            return self.run(_fold_into, (), (result, self.here(block["to"]), _routes.from_bits(rows, dtypes[0]), *self.weights(block["weight"])))
+
+        zeros = jnp.zeros((self.written.here, *tables[0].shape[1:]), dtypes[0])
+        result: jax.Array = lax.fori_loop(0, self.along.parts, add, zeros)
+        return result
+
+    def asking(self, table: Along) -> Axes:
+        """The axes along which devices that have parts of a table ask for different rows, when each goes through the same edges."""
+        differs = self.of_batches if self.moves or (self.is_sum and not self.layout.are_home) else self.of_batches | set(self.along.axes)
+        return tuple(axis for axis in table.axes if axis in differs)
+
+    def here(self, to: jax.Array) -> jax.Array:
+        row = to - self.written.first()
+        return jnp.where((row >= 0) & (row < self.written.here), row, self.written.here)
+
+    @staticmethod
+    def weights(weight: jax.Array | None) -> tuple[jax.Array, ...]:
+        return () if weight is None else (weight,)
+
+    def combined(self, rows: list[jax.Array]) -> jax.Array:
+        if self.edges.kind is Kind.TAKE:
+            return rows[0]
+        first, second = rows
+        rank = len(self.edges.dims[-1]) - len(self.edges.batches)
+        total = (first * second).sum(tuple(range(rank, first.ndim)))
+        return self.layout.summed(total)
