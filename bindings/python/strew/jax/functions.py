@@ -127,7 +127,7 @@ def embedding_bag(
         table: [R, D].
         indices: integers [B, L], the rows of each bag; rows that the table does not have are its nearest, and those below 0 count from the end.
         weights: [B, L] of the table's dtype, factors of the rows. None: 1.
-        mode: "sum", or "mean": sums divided by the number of rows.
+        mode: "sum", or "mean": sums times the reciprocal of the number of rows.
         padding_idx: this index stands for no row, and a bag of no rows has the sum and the mean 0. None: no index does.
 
     Returns:
@@ -160,7 +160,7 @@ def embedding_bag(
     if mode == "sum":
         return sums
     counts = length if padding_idx is None else jnp.maximum((indices != padding_idx).sum(1, keepdims=True), 1)
-    return sums / jnp.asarray(counts, table.dtype)
+    return sums * (1 / jnp.asarray(counts, table.dtype))  # what XLA mostly makes of a quotient of broadcast counts; a quotient has other bits where it does not
 
 
 # ---- Caches ----------------------------------------------------------------------------------------------------------------------------------------
