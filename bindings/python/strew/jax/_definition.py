@@ -78,7 +78,8 @@ def _is_float(array: Any) -> bool:
 @functools.lru_cache(maxsize=1024)
 def _program(of: _Definition, bytes_of_float: int) -> tuple[str, int, jax.ShapeDtypeStruct]:
     """The text of the module, its identity, and the type of the result. It depends on `jax_enable_x64`, and so on the bytes of a Python float."""
-    lowered = jax.jit(of, keep_unused=True).lower(*of.types)
+    with jax.sharding.use_abstract_mesh(jax.sharding.AbstractMesh((), ())):  # whatever mesh the caller is in
+        lowered = jax.jit(of, keep_unused=True).lower(*of.types)
     text = lowered.as_text()
     identity = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little", signed=True)
     result = lowered.out_info

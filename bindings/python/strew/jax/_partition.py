@@ -21,7 +21,6 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax import lax
 from jax.experimental.custom_partitioning import ArrayMapping, CompoundFactor, SdyShardingRule
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
@@ -188,18 +187,14 @@ def partitioner(edges: Edges, on_shards: Callable[[Callable[[str], int]], Callab
     """
 
     def partition(mesh: Mesh, given: Sequence[Any], wanted: Any) -> tuple[Mesh, Callable[..., Any], NamedSharding, tuple[NamedSharding, ...]]:
-        types: list[Any] = [*given, wanted]
-        if mesh.empty:  # and the shardings name no axes
-            mesh = Mesh(np.array(list(wanted.sharding.device_set)), ("devices",))
-            types = [jax.ShapeDtypeStruct(t.shape, t.dtype, sharding=NamedSharding(mesh, PartitionSpec())) for t in types]
-        layout = _Layout(edges, mesh, types)
+        layout = _Layout(edges, mesh, [*given, wanted])
         if layout.is_plain:
             definition = on_shards(layout.parts)
             function = lambda *arrays: layout.summed(definition(*arrays))  # noqa: E731
         elif edges.kind is Kind.OWN:
             function = functools.partial(_own, layout, on_shards(layout.parts))
         else:
-            function = _Routed(layout, run).__call__
+            function = Routed(layout, run).__call__
         return mesh, function, layout.sharding(-1), tuple(layout.sharding(k) for k in range(len(given)))
 
     return partition
@@ -240,7 +235,7 @@ def _fold_into(result: jax.Array, to: jax.Array, rows: jax.Array, *weight: jax.A
     return result.at[to].add(weighted(rows, *weight) if weight else rows)
 
 
-class _Routed:
+class Routed:
     """Sums, look-ups, and products of two rows along edges."""
 
     def __init__(self, layout: _Layout, run: Run):

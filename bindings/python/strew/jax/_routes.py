@@ -37,6 +37,10 @@ class Along:
         """The number of this device's first one."""
         return self.rank() * self.here
 
+    def owner(self, number: jax.Array) -> jax.Array:
+        """The rank of the device that has it; as many as there are parts for the extent, which stands for none."""
+        return jnp.minimum(lax.div(number, np.array(self.here, number.dtype)), np.array(self.parts, number.dtype))
+
     def exchange(self, array: jax.Array) -> jax.Array:
         """From [parts, ...], a part for each device, the parts that each device has for this one."""
         exchanged: jax.Array = lax.all_to_all(array, self.axes, 0, 0)
@@ -108,11 +112,11 @@ def _buckets(owner: jax.Array, parts: int) -> _Buckets:
     count = owner.size
     place = jnp.arange(count, dtype=owner.dtype)
     if (parts + 1) * count < 2**31:
-        packed = jnp.sort(owner * count + place)
-        order, in_order = packed % count, packed // count
+        order = lax.rem(jnp.sort(owner * count + place), np.array(count, owner.dtype))
     else:
-        in_order, order = lax.sort((owner, place), num_keys=1, is_stable=True)
-    return _Buckets(order, jnp.searchsorted(in_order, jnp.arange(parts + 1, dtype=owner.dtype)).astype(owner.dtype))
+        _, order = lax.sort((owner, place), num_keys=1, is_stable=True)
+    counts = jnp.zeros(parts + 1, owner.dtype).at[owner].add(1)
+    return _Buckets(order, jnp.cumsum(counts) - counts)
 
 
 def move(edges: Sequence[jax.Array], empty: Sequence[int], weight: jax.Array | None, along: Along, slots: int) -> tuple[list[jax.Array | None], jax.Array]:
@@ -129,7 +133,7 @@ def move(edges: Sequence[jax.Array], empty: Sequence[int], weight: jax.Array | N
         The edges and the weights that arrived, [slots] and [slots, ...], and whether some had no place.
     """
     rows = Along(along.axes, along.parts, empty[0])
-    me, buckets = along.rank(), _buckets(edges[0] // rows.here, along.parts)
+    me, buckets = along.rank(), _buckets(rows.owner(edges[0]), along.parts)
     size = room(-(-along.here // along.parts), along.here)
     sent, is_filled = buckets.slots(size, me)
     packed = jnp.stack([jnp.where(is_filled, each[sent], nothing) for each, nothing in zip(edges, empty, strict=True)], axis=-1)
@@ -189,7 +193,7 @@ class LookUp:
             return None, None
         share = self._share()
         own = lax.dynamic_slice_in_dim(jnp.pad(row, (0, share.extent - self.slots), constant_values=self.table.extent), share.first(), share.here) if self.sharing else row
-        buckets = _buckets(jnp.minimum(own // self.table.here, self.table.parts), self.table.parts)
+        buckets = _buckets(self.table.owner(own), self.table.parts)
         size = self._size(share)
         return (own, buckets), buckets.is_crowded(size, self.table.rank()) if size < share.here else None
 
@@ -204,8 +208,8 @@ class LookUp:
         sent, is_filled = buckets.slots(size, me)
         wanted = self.table.exchange(jnp.where(is_filled, own[sent] - (jnp.arange(self.table.parts, dtype=own.dtype) * here)[:, None], 0))
         answers = self.table.exchange(table[wanted.reshape(-1)].reshape(self.table.parts, size, *table.shape[1:]))
-        owner = own // here
-        place = jnp.zeros_like(own).at[buckets.order].set(jnp.arange(own.size, dtype=own.dtype), unique_indices=True) - buckets.starts[jnp.minimum(owner, self.table.parts)]
+        owner = self.table.owner(own)
+        place = jnp.zeros_like(own).at[buckets.order].set(jnp.arange(own.size, dtype=own.dtype), unique_indices=True) - buckets.starts[owner]
         far = answers.reshape(-1, *table.shape[1:])[jnp.clip(owner * size + place, 0, self.table.parts * size - 1)]
         near = table[jnp.clip(own - me * here, 0, here - 1)]
 

@@ -29,6 +29,17 @@ def _require_indices(function: str, argument: str, given: Any, rank: int | None)
     _require(bool(jnp.issubdtype(given.dtype, jnp.integer)) and rank in (None, given.ndim), function, argument, given, f"integers{dims}")
 
 
+def _require_auto(function: str, **arrays: Any) -> None:
+    """On meshes with explicit axes, JAX asks who calls how the result lies, as it does for its own scatters."""
+    for argument, given in arrays.items():
+        kind = jax.typeof(given)
+        if any(axes is not None for axes in kind.sharding.spec):
+            raise TypeError(
+                f"strew.jax.{function}: {argument} is {kind}, divided along explicit axes, expected a mesh with axes of type Auto, or a call inside of "
+                f"jax.sharding.auto_axes, whose out_sharding says how the result lies"
+            )
+
+
 # ---- Segments --------------------------------------------------------------------------------------------------------------------------------------
 
 
@@ -58,6 +69,7 @@ def segment_sum(data: jax.typing.ArrayLike, segment_ids: jax.typing.ArrayLike, n
     data, segment_ids = jnp.asarray(data), jnp.asarray(segment_ids)
     _require_indices("segment_sum", "segment_ids", segment_ids, 1)
     _require(data.shape[:1] == segment_ids.shape, "segment_sum", "data", data, f"[{segment_ids.shape[0]}, ...], a row per id")
+    _require_auto("segment_sum", data=data, segment_ids=segment_ids)
     row = rest(data.ndim, 1)
     edges = Edges(Kind.ADD, (("e", *row), ("e",), ("s", *row)), (Rows(0, None),), Index(1, is_wrapped=False))
     return call(_segment_sum, (int(num_segments), bool(indices_are_sorted)), (data, segment_ids), edges)
@@ -107,11 +119,13 @@ def spmm(dst: jax.typing.ArrayLike, src: jax.typing.ArrayLike, table: jax.typing
     _require_indices("spmm", "src", src, 1)
     _require(dst.shape == src.shape, "spmm", "src", src, f"[{dst.shape[0]}], as dst has")
     _require(table.ndim > 0, "spmm", "table", table, "[R, ...]")
+    _require_auto("spmm", dst=dst, src=src, table=table)
     if weight is None:
         return _messages(dst, src, table, None, int(num_rows), "e")
     weight = jnp.asarray(weight)
     row = (*src.shape, *table.shape[1:])
     _require(weight.dtype == table.dtype and weight.ndim > 0 and weight.shape == row[: weight.ndim], "spmm", "weight", weight, f"{table.dtype}, {list(row)} or its first dims")
+    _require_auto("spmm", weight=weight)
     return _messages(dst, src, table, weight, int(num_rows), "e")
 
 
@@ -147,6 +161,7 @@ def embedding_bag(
         raise ValueError(f"strew.jax.embedding_bag: mode is {mode!r}, expected 'sum' or 'mean'")
     _require(table.ndim == 2, "embedding_bag", "table", table, "[R, D]")
     _require_indices("embedding_bag", "indices", indices, 2)
+    _require_auto("embedding_bag", table=table, indices=indices)
     bags, length = indices.shape
     dst = jnp.broadcast_to(jnp.arange(bags, dtype=jnp.int32)[:, None], indices.shape)
     if padding_idx is not None:
@@ -155,6 +170,7 @@ def embedding_bag(
     if weights is not None:
         weights = jnp.asarray(weights)
         _require(weights.shape == indices.shape and weights.dtype == table.dtype, "embedding_bag", "weights", weights, f"{table.dtype}{list(indices.shape)}, as table and indices have")
+        _require_auto("embedding_bag", weights=weights)
         flat = weights.reshape(-1)
     sums = _messages(dst.reshape(-1), indices.reshape(-1), table, flat, bags, ("s", "whole_length"))
     if mode == "sum":
@@ -206,6 +222,7 @@ def kv_append(cache: jax.typing.ArrayLike, index: jax.typing.ArrayLike, values: 
     cache, index, values = jnp.asarray(cache), jnp.asarray(index), jnp.asarray(values)
     _require_indices("kv_append", "index", index, 1)
     _require(values.dtype == cache.dtype, "kv_append", "values", values, f"{cache.dtype}, as the cache has")
+    _require_auto("kv_append", cache=cache, index=index, values=values)
     if dim is None:
         row = values.shape[1:]
         blocks = cache.ndim - len(row)
