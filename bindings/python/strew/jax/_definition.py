@@ -46,7 +46,7 @@ class _Definition:
         """The definition of what one of several devices has: each factor of its dims is divided into as many parts."""
         assert self.edges is not None
         types = tuple(_ArrayType(_partition.shard_shape(t.shape, dims, parts), t.dtype) for t, dims in zip(self.types, self.edges.dims[:-1], strict=True))
-        static = tuple(value.on_shards(parts) if isinstance(value, _Definition) else value for value in self.static)
+        static: tuple[Any, ...] = tuple(value.on_shards(parts) if isinstance(value, _Definition) else value for value in self.static)
         if self.function is _batched:
             of, axes, size = static
             static = (of, axes, size // parts(self.edges.batches[0]))
@@ -132,7 +132,8 @@ def _on_all_devices(of: _Definition) -> Callable[..., Any]:
 
 def _is_divisible(of: _Definition) -> bool:
     """Whether devices may divide the arrays. Not so inside of a shard_map that leaves axes to XLA, where JAX has no custom partitioning, nor by XLA's old partitioner."""
-    if of.edges is None or not jax.config.jax_use_shardy_partitioner or any(0 in t.shape for t in of.types):
+    config: Any = jax.config
+    if of.edges is None or not config.jax_use_shardy_partitioner or any(0 in t.shape for t in of.types):
         return False
     mesh = jax.sharding.get_abstract_mesh()
     return not mesh.manual_axes or set(mesh.manual_axes) == set(mesh.axis_names)

@@ -17,7 +17,7 @@ import dataclasses
 import functools
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import jax
 import jax.numpy as jnp
@@ -54,7 +54,8 @@ def sharding_rule(edges: Edges) -> SdyShardingRule:
     mappings = [ArrayMapping(*(factor if isinstance(factor, str) else CompoundFactor(*factor) for factor in dims)) for dims in edges.dims]
     names = {name for dims in edges.dims for factor in dims for name in _names(factor)}
     whole = tuple(sorted(filter(_is_whole, names)))
-    return SdyShardingRule(tuple(mappings[:-1]), tuple(mappings[-1:]), need_replication_factors=whole, **dict(edges.extents))
+    extents: dict[str, Any] = dict(edges.extents)
+    return SdyShardingRule(tuple(mappings[:-1]), tuple(mappings[-1:]), need_replication_factors=whole, **extents)
 
 
 # ---- How the arrays lie ----------------------------------------------------------------------------------------------------------------------------
@@ -235,6 +236,22 @@ def _fold_into(result: jax.Array, to: jax.Array, rows: jax.Array, *weight: jax.A
     return result.at[to].add(weighted(rows, *weight) if weight else rows)
 
 
+@dataclasses.dataclass(frozen=True)
+class _Ends:
+    """Edges: the row that each leads to, None where the result has a row for each edge; the rows that it comes from; its weight."""
+
+    to: jax.Array | None
+    rows: list[jax.Array]
+    weight: jax.Array | None
+
+    @property
+    def weights(self) -> tuple[jax.Array, ...]:
+        return () if self.weight is None else (self.weight,)
+
+
+jax.tree_util.register_dataclass(_Ends, ["to", "rows", "weight"], [])
+
+
 class Routed:
     """Sums, look-ups, and products of two rows along edges."""
 
@@ -265,100 +282,88 @@ class Routed:
         indices = [edges.to, *(rows.index for rows in edges.rows)]
         of_edges = [None if index is None else index.operand for index in indices] + [edges.weight]
         present = [operand for operand in of_edges if operand is not None]
-        tables = [_routes.bits_of(arrays[rows.operand]) for rows in edges.rows]
         of_tables = [rows.operand for rows in edges.rows]
+        tables = [_routes.bits_of(arrays[operand]) for operand in of_tables]
+        dtypes = [arrays[operand].dtype for operand in of_tables]
 
-        def plan(*given: jax.Array) -> tuple[Any, Any, Any]:
+        def plan(*given: jax.Array) -> Any:
             values = iter(given)
             return self.plan([None if operand is None else next(values) for operand in of_edges])
 
-        resolved, planned, is_crowded = self.over_batches(plan, present)(*(arrays[operand] for operand in present))
-        dtypes = [arrays[operand].dtype for operand in of_tables]
-
         def branch(function: Callable[..., Any]) -> Callable[..., Any]:
-            return lambda state, *tables: self.over_batches(functools.partial(function, dtypes), [None, *of_tables])(state, *tables)
+            return self.over_batches(functools.partial(function, dtypes), [None, *of_tables])
 
+        resolved, planned, is_crowded = self.over_batches(plan, present)(*(arrays[operand] for operand in present))
         fast, slow = branch(self.fast), branch(self.slow)
         if is_crowded is None:
-            return fast(planned, *tables)
+            return cast(jax.Array, fast(planned, *tables))
         crowded = lax.pmax(jnp.any(is_crowded).astype(jnp.int32), tuple(self.layout.mesh.axis_names)) > 0
-        result: jax.Array = lax.cond(crowded, lambda resolved, _, *tables: slow(resolved, *tables), lambda _, planned, *tables: fast(planned, *tables), resolved, planned, *tables)
-        return result
+        return cast(jax.Array, lax.cond(crowded, lambda resolved, _, *tables: slow(resolved, *tables), lambda _, planned, *tables: fast(planned, *tables), resolved, planned, *tables))
 
-    def plan(self, given: list[jax.Array | None]) -> tuple[Any, Any, Any]:
-        """The resolved indices; the edges of this device and what it asks for; and whether that is too much."""
+    def plan(self, given: list[jax.Array | None]) -> tuple[_Ends, tuple[_Ends, list[Any]], jax.Array | None]:
+        """The edges as they lie; those that this device adds up, or looks up, with what it asks for; and whether that is too much. Rows written count from this device's first in the second, and from 0 in the first."""
         to, *sources, weight = given
-        edges = self.edges
         number = (self.along.first() + jnp.arange(self.along.here)).astype(self.integers)
-        resolved = {
-            "to": None if to is None or edges.to is None else edges.to.resolve(to, self.written.extent, self.integers),
-            "from": [
-                number if rows.index is None or source is None else rows.index.resolve(source, table.extent, self.integers)
-                for rows, table, source in zip(edges.rows, self.tables, sources, strict=True)
-            ],
-            "weight": weight,
-        }
-        here, is_crowded = dict(resolved), []
-        if self.moves:
+        rows = [
+            number if rows.index is None or source is None else rows.index.resolve(source, table.extent, self.integers)
+            for rows, table, source in zip(self.edges.rows, self.tables, sources, strict=True)
+        ]
+        resolved = here = _Ends(None if to is None or self.edges.to is None else self.edges.to.resolve(to, self.written.extent, self.integers), rows, weight)
+        crowded: list[jax.Array | None] = []
+        if self.moves and here.to is not None:
             empty = [self.written.extent, *(table.extent for table in self.tables)]
-            moved, crowded = _routes.move([resolved["to"], *resolved["from"]], empty, weight, self.along, self.slots)
-            here["to"], *here["from"], here["weight"] = moved
-            is_crowded.append(crowded)
-        if self.is_sum:
-            row = here["to"] - self.written.first()
-            is_here = (row >= 0) & (row < self.written.here)
-            here["to"] = jnp.where(is_here, row, self.written.here)
-            if self.written.axes:
-                here["from"] = [jnp.where(is_here, source, table.extent) for source, table in zip(here["from"], self.tables, strict=True)]
-        here["asked"] = []
-        for look_up, source in zip(self.look_ups, here["from"], strict=True):
-            asked, crowded = look_up.ask(source)
-            here["asked"].append(asked)
-            is_crowded.append(crowded)
-        found = [crowded for crowded in is_crowded if crowded is not None]
-        return resolved, here, functools.reduce(jnp.logical_or, found) if found else None
+            (row, *rows), weight, is_crowded = _routes.move([here.to, *here.rows], empty, weight, self.along, self.slots)
+            here = _Ends(row, rows, weight)
+            crowded.append(is_crowded)
+        if here.to is not None:
+            row = self.of_this_device(here.to)
+            # Nothing is asked for an edge of others.
+            rows = [jnp.where(row < self.written.here, source, table.extent) if self.written.axes else source for source, table in zip(here.rows, self.tables, strict=True)]
+            here = _Ends(row, rows, here.weight)
+        asked = []
+        for look_up, source in zip(self.look_ups, here.rows, strict=True):
+            what, is_crowded_there = look_up.ask(source)
+            asked.append(what)
+            crowded.append(is_crowded_there)
+        found = [each for each in crowded if each is not None]
+        return resolved, (here, asked), functools.reduce(jnp.logical_or, found) if found else None
 
-    def fast(self, dtypes: Sequence[Any], here: Any, *tables: jax.Array) -> jax.Array:
-        found = [
-            look_up.answer(source, asked, table) for look_up, source, asked, table in zip(self.look_ups, here["from"], here["asked"], tables, strict=True)
-        ]  # a table and the row of each edge in it
-        if self.is_sum:
+    def fast(self, dtypes: Sequence[Any], planned: tuple[_Ends, list[Any]], *tables: jax.Array) -> jax.Array:
+        here, asked = planned
+        found = [look_up.answer(source, what, table) for look_up, source, what, table in zip(self.look_ups, here.rows, asked, tables, strict=True)]
+        if here.to is not None:
             table, source = found[0]
-            return self.run(_fold, (self.written.here,), (here["to"], source, _routes.from_bits(table, dtypes[0]), *self.weights(here["weight"])))
-        rows = [_routes.from_bits(table if source is None else _routes.take(table, source), dtype) for (table, source), dtype in zip(found, dtypes, strict=True)]
-        return self.combined(rows)
+            return self.run(_fold, (self.written.here,), (here.to, source, _routes.from_bits(table, dtypes[0]), *here.weights))
+        return self.combined([_routes.from_bits(_routes.take(table, source), dtype) for (table, source), dtype in zip(found, dtypes, strict=True)])
 
-    def slow(self, dtypes: Sequence[Any], resolved: Any, *tables: jax.Array) -> jax.Array:
+    def slow(self, dtypes: Sequence[Any], resolved: _Ends, *tables: jax.Array) -> jax.Array:
         """No device knows how many edges need it. All get the rows of each others' edges."""
-        if not self.moves:
-            rows = [_routes.from_bits(_routes.rows_by_sums(table, source, along, self.asking(along)), dtype) for table, source, along, dtype in zip(tables, resolved["from"], self.tables, dtypes, strict=True)]
-            if not self.is_sum:
-                return self.combined(rows)
-            zeros = jnp.zeros((self.written.here, *rows[0].shape[1:]), dtypes[0])
-            return self.run(_fold_into, (), (zeros, self.here(resolved["to"]), rows[0], *self.weights(resolved["weight"])))
-        everywhere = jax.tree.map(lambda each: lax.all_gather(each, self.along.axes), resolved)
 
-        def add(k: Any, result: jax.Array) -> jax.Array:
-            block = jax.tree.map(lambda each: each[k], everywhere)
-            rows = _routes.rows_by_sums(tables[0], block["from"][0], self.tables[0], self.asking(self.tables[0]))
-            return self.run(_fold_into, (), (result, self.here(block["to"]), _routes.from_bits(rows, dtypes[0]), *self.weights(block["weight"])))
+        def rows_of(ends: _Ends) -> list[jax.Array]:
+            each = zip(tables, ends.rows, self.tables, dtypes, strict=True)
+            return [_routes.from_bits(_routes.rows_by_sums(table, source, along, self.asking(along)), dtype) for table, source, along, dtype in each]
 
+        def add(result: jax.Array, ends: _Ends) -> jax.Array:
+            assert ends.to is not None
+            return self.run(_fold_into, (), (result, self.of_this_device(ends.to), rows_of(ends)[0], *ends.weights))
+
+        if not self.is_sum:
+            return self.combined(rows_of(resolved))
         zeros = jnp.zeros((self.written.here, *tables[0].shape[1:]), dtypes[0])
-        result: jax.Array = lax.fori_loop(0, self.along.parts, add, zeros)
-        return result
+        if not self.moves:
+            return add(zeros, resolved)
+        everywhere = jax.tree.map(lambda each: lax.all_gather(each, self.along.axes), resolved)
+        return cast(jax.Array, lax.fori_loop(0, self.along.parts, lambda k, result: add(result, jax.tree.map(lambda each: each[k], everywhere)), zeros))
 
     def asking(self, table: Along) -> Axes:
         """The axes along which devices that have parts of a table ask for different rows, when each goes through the same edges."""
         differs = self.of_batches if self.moves or (self.is_sum and not self.layout.are_home) else self.of_batches | set(self.along.axes)
         return tuple(axis for axis in table.axes if axis in differs)
 
-    def here(self, to: jax.Array) -> jax.Array:
+    def of_this_device(self, to: jax.Array) -> jax.Array:
+        """Rows counted from this device's first one, and as many as it has for those that others have."""
         row = to - self.written.first()
         return jnp.where((row >= 0) & (row < self.written.here), row, self.written.here)
-
-    @staticmethod
-    def weights(weight: jax.Array | None) -> tuple[jax.Array, ...]:
-        return () if weight is None else (weight,)
 
     def combined(self, rows: list[jax.Array]) -> jax.Array:
         if self.edges.kind is Kind.TAKE:

@@ -119,7 +119,7 @@ def _buckets(owner: jax.Array, parts: int) -> _Buckets:
     return _Buckets(order, jnp.cumsum(counts) - counts)
 
 
-def move(edges: Sequence[jax.Array], empty: Sequence[int], weight: jax.Array | None, along: Along, slots: int) -> tuple[list[jax.Array | None], jax.Array]:
+def move(edges: Sequence[jax.Array], empty: Sequence[int], weight: jax.Array | None, along: Along, slots: int) -> tuple[list[jax.Array], jax.Array | None, jax.Array]:
     """Brings edges to the devices that own the rows they lead to, in the order of all edges.
 
     Args:
@@ -130,7 +130,7 @@ def move(edges: Sequence[jax.Array], empty: Sequence[int], weight: jax.Array | N
         slots: the places for edges that arrive.
 
     Returns:
-        The edges and the weights that arrived, [slots] and [slots, ...], and whether some had no place.
+        The edges that arrived, [slots] each, their weights, [slots, ...], and whether some had no place.
     """
     rows = Along(along.axes, along.parts, empty[0])
     me, buckets = along.rank(), _buckets(rows.owner(edges[0]), along.parts)
@@ -150,13 +150,12 @@ def move(edges: Sequence[jax.Array], empty: Sequence[int], weight: jax.Array | N
         return jnp.where(is_own, here[own], there[sender, jnp.clip(place, 0, size - 1)])
 
     is_there = slot < ends[-1]
-    moved: list[jax.Array | None] = [jnp.where(is_there, placed(each, arrived[..., k]), nothing) for k, (each, nothing) in enumerate(zip(edges, empty, strict=True))]
+    moved = [jnp.where(is_there, placed(each, arrived[..., k]), nothing) for k, (each, nothing) in enumerate(zip(edges, empty, strict=True))]
+    is_crowded = buckets.is_crowded(size, me) | (ends[-1] > slots)
     if weight is None:
-        moved.append(None)
-    else:
-        bits = bits_of(weight)
-        moved.append(from_bits(placed(bits, along.exchange(bits[sent])), weight.dtype))
-    return moved, buckets.is_crowded(size, me) | (ends[-1] > slots)
+        return moved, None, is_crowded
+    bits = bits_of(weight)
+    return moved, from_bits(placed(bits, along.exchange(bits[sent])), weight.dtype), is_crowded
 
 
 class LookUp:
@@ -197,7 +196,7 @@ class LookUp:
         size = self._size(share)
         return (own, buckets), buckets.is_crowded(size, self.table.rank()) if size < share.here else None
 
-    def answer(self, row: jax.Array, asked: Any, table: jax.Array) -> tuple[jax.Array, jax.Array | None]:
+    def answer(self, row: jax.Array, asked: Any, table: jax.Array) -> tuple[jax.Array, jax.Array]:
         """A table, and the row in it of each edge."""
         if not self.table.axes:
             return table, row
