@@ -26,7 +26,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PYTHON = ["README.md", "docs/python.md", "docs/fusion.md", "docs/jax.md", "docs/onnxruntime.md", "docs/torch.md"]
+PYTHON = ["README.md", "docs/python.md", "docs/fusion.md", "docs/jax.md", "docs/onnxruntime.md", "docs/scale.md", "docs/torch.md"]
 CPP = """
 #include <memory>
 #include <vector>

@@ -7,6 +7,7 @@ gradients, vmap; what moves between devices, and what is written in place.
 Each iteration draws layouts for every case; a failure names the seed that draws it again. Exit status 0: right, 1: wrong, 77: there is no JAX, or strew was built without it.
 """
 import argparse
+import doctest
 import os
 import re
 import sys
@@ -22,7 +23,7 @@ import numpy as np
 from jax.sharding import AxisType, Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 
-from strew.jax import _handler, _partition, functions
+from strew.jax import _edges, _handler, _partition, _routes, functions
 
 if not os.path.exists(_handler.library_path()):
     print("skipped: strew was built without jaxlib")
@@ -273,6 +274,7 @@ def main():
                 check(failures, chosen, fitting[: options.layouts], seed)
         print(f"--seed {seed}: {'right' if len(failures) == before else 'WRONG'}", flush=True)
     if not options.only:
+        failures += [f"{module.__name__}: its examples fail" for module in (_edges, _partition, _routes) if doctest.testmod(module).failed]
         check_ways(failures)
         check_moves(failures)
         check_places(failures)

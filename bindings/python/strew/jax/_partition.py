@@ -227,9 +227,10 @@ def _own(layout: _Layout, definition: Callable[..., Any], *arrays: jax.Array) ->
 
 
 def _fold(*arguments: Any) -> jax.Array:
-    to, source, table, *weight, num_rows = arguments
-    rows = table.at[source].get(mode="fill", fill_value=0)
-    return jnp.zeros((num_rows, *table.shape[1:]), table.dtype).at[to].add(weighted(rows, *weight) if weight else rows)
+    """The sums of rows, which are looked up as `take` does; `tables` is how many arrays say where, and a weight may follow them."""
+    to, *arrays, num_rows, tables = arguments
+    rows = _routes.take(*arrays[:tables])
+    return jnp.zeros((num_rows, *rows.shape[1:]), rows.dtype).at[to].add(weighted(rows, *arrays[tables:]) if arrays[tables:] else rows)
 
 
 def _fold_into(result: jax.Array, to: jax.Array, rows: jax.Array, *weight: jax.Array) -> jax.Array:
@@ -268,7 +269,7 @@ class Routed:
         self.of_batches = {axis for name in self.edges.batches for axis in layout.axes.get(name, ())}
         self.integers = _routes.integers(max(along.extent for along in (*self.tables, self.along, self.written)))
         differs = self.of_batches | set(self.along.axes) | set(self.written.axes)
-        self.look_ups = tuple(_routes.LookUp(table, differs, self.slots, self.expected) for table in self.tables)
+        self.look_ups = tuple(_routes.LookUp(table, differs, self.slots, self.expected, run) for table in self.tables)
 
     def over_batches(self, function: Callable[..., Any], operands: Sequence[int | None]) -> Callable[..., Any]:
         """Under vmap for each batch that an operand has; None stands for values that have all."""
@@ -332,9 +333,10 @@ class Routed:
         here, asked = planned
         found = [look_up.answer(source, what, table) for look_up, source, what, table in zip(self.look_ups, here.rows, asked, tables, strict=True)]
         if here.to is not None:
-            table, source = found[0]
-            return self.run(_fold, (self.written.here,), (here.to, source, _routes.from_bits(table, dtypes[0]), *here.weights))
-        return self.combined([_routes.from_bits(_routes.take(table, source), dtype) for (table, source), dtype in zip(found, dtypes, strict=True)])
+            arrays = [array for source, table in found[0] for array in (source, _routes.from_bits(table, dtypes[0]))]
+            return self.run(_fold, (self.written.here, len(arrays)), (here.to, *arrays, *here.weights))
+        rows = [self.run(_routes.take, (), tuple(array for pair in pairs for array in pair)) for pairs in found]
+        return self.combined([_routes.from_bits(each, dtype) for each, dtype in zip(rows, dtypes, strict=True)])
 
     def slow(self, dtypes: Sequence[Any], resolved: _Ends, *tables: jax.Array) -> jax.Array:
         """No device knows how many edges need it. All get the rows of each others' edges."""

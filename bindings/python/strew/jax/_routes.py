@@ -12,6 +12,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from ._edges import Run
+
 __all__ = ["Along", "Axes", "LookUp", "bits_of", "from_bits", "integers", "move", "room", "rows_by_sums", "sum_bits", "take"]
 
 Axes = tuple[str, ...]
@@ -81,10 +83,11 @@ def sum_bits(bits: jax.Array, axes: Axes) -> jax.Array:
     return summed
 
 
-def take(table: jax.Array, row: jax.Array) -> jax.Array:
-    """Rows of a table, and zeros for rows that it does not have."""
+def take(*pairs: jax.Array) -> jax.Array:
+    """Rows of a table, [rows] and the table, and zeros for rows that it does not have, or those of a second table, which has rows and a table of its own."""
+    row, table, *second = pairs
     rows: jax.Array = table.at[row].get(mode="fill", fill_value=0)
-    return rows
+    return jnp.where((row < table.shape[0]).reshape(-1, *(1,) * (table.ndim - 1)), rows, take(*second)) if second else rows
 
 
 @dataclasses.dataclass(frozen=True)
@@ -166,10 +169,11 @@ class LookUp:
         differs: the axes along which devices have different edges. Devices along others share the work, and all have all rows afterwards.
         slots: the places for edges here.
         expected: how many of them are expected to need a row.
+        run: runs a function on this device.
     """
 
-    def __init__(self, table: Along, differs: Collection[str], slots: int, expected: int):
-        self.table, self.slots = table, slots
+    def __init__(self, table: Along, differs: Collection[str], slots: int, expected: int, run: Run):
+        self.table, self.slots, self.run = table, slots, run
         # Each device gets the whole table where it asks for as many rows: then less moves, and less is in memory.
         self.is_whole = table.extent <= expected
         self.sharing = tuple(axis for axis in table.axes if axis not in differs)
@@ -196,29 +200,27 @@ class LookUp:
         size = self._size(share)
         return (own, buckets), buckets.is_crowded(size, self.table.rank()) if size < share.here else None
 
-    def answer(self, row: jax.Array, asked: Any, table: jax.Array) -> tuple[jax.Array, jax.Array]:
-        """A table, and the row in it of each edge."""
+    def answer(self, row: jax.Array, asked: Any, table: jax.Array) -> list[tuple[jax.Array, jax.Array]]:
+        """Where the row of each edge is: rows of the edges, and a table with these. If there are two, the row is in the second where the first table has none."""
         if not self.table.axes:
-            return table, row
+            return [(row, table)]
         if self.is_whole:
-            return lax.all_gather(table, self.table.axes, tiled=True), row
+            return [(row, lax.all_gather(table, self.table.axes, tiled=True))]
         share, (own, buckets) = self._share(), asked
-        size, me, here = self._size(share), self.table.rank(), self.table.here
-        sent, is_filled = buckets.slots(size, me)
+        size, here = self._size(share), self.table.here
+        sent, is_filled = buckets.slots(size, self.table.rank())
         wanted = self.table.exchange(jnp.where(is_filled, own[sent] - (jnp.arange(self.table.parts, dtype=own.dtype) * here)[:, None], 0))
-        answers = self.table.exchange(table[wanted.reshape(-1)].reshape(self.table.parts, size, *table.shape[1:]))
+        answers = self.table.exchange(self.run(take, (), (wanted.reshape(-1), table)).reshape(self.table.parts, size, *table.shape[1:]))
         owner = self.table.owner(own)
         place = jnp.zeros_like(own).at[buckets.order].set(jnp.arange(own.size, dtype=own.dtype), unique_indices=True) - buckets.starts[owner]
-        far = answers.reshape(-1, *table.shape[1:])[jnp.clip(owner * size + place, 0, self.table.parts * size - 1)]
-        near = table[jnp.clip(own - me * here, 0, here - 1)]
-
-        def of_rows(flags: jax.Array) -> jax.Array:
-            return flags.reshape(-1, *(1,) * (table.ndim - 1))
-
-        rows = jnp.where(of_rows(owner == me), near, jnp.where(of_rows(owner < self.table.parts), far, jnp.zeros((), table.dtype)))
-        if self.sharing:
-            rows = lax.all_gather(rows, self.sharing, tiled=True)[: self.slots]
-        return rows, jnp.arange(self.slots, dtype=own.dtype)
+        is_near = owner == self.table.rank()
+        near = jnp.where(is_near, own - self.table.first(), here)
+        far = jnp.where(is_near | (owner == self.table.parts), self.table.parts * size, owner * size + place)
+        found = [(near, table), (far, answers.reshape(-1, *table.shape[1:]))]
+        if not self.sharing:
+            return found
+        rows = self.run(take, (), tuple(array for pair in found for array in pair))
+        return [(jnp.arange(self.slots, dtype=own.dtype), lax.all_gather(rows, self.sharing, tiled=True))]
 
 
 def rows_by_sums(table: jax.Array, row: jax.Array, along: Along, asking: Axes) -> jax.Array:
@@ -231,14 +233,14 @@ def rows_by_sums(table: jax.Array, row: jax.Array, along: Along, asking: Axes) -
         asking: axes along which devices ask for different rows. They take turns.
     """
     if not along.axes:
-        return take(table, row)
+        return take(row, table)
     turns = lax.axis_size(asking) if asking else 1
     asked = lax.all_gather(row, asking) if asking else row[None]
     me = lax.axis_index(asking) if asking else 0
 
     def turn(k: Any, kept: jax.Array) -> jax.Array:
         here = asked[k] - along.first()
-        found = take(table, jnp.where(here < 0, along.here, here))
+        found = take(jnp.where(here < 0, along.here, here), table)
         return jnp.where(k == me, sum_bits(found, along.axes), kept)
 
     rows: jax.Array = lax.fori_loop(0, turns, turn, jnp.zeros((row.size, *table.shape[1:]), table.dtype))
