@@ -202,6 +202,13 @@ def check_moves(failures):
         failures.append(f"a device has the whole table: {found}")
     if f"[{rows // 4},8]" not in compiled.as_text():
         failures.append("no part of the table is in the module")
+
+    def steps(table, bags):
+        return jax.lax.scan(lambda t, b: (t - jax.grad(lambda t: (functions.embedding_bag(t, b) ** 2).sum())(t), ()), table, bags)[0]
+
+    layout, arguments = {"r": "x", "s": "x"}, (case.arguments[0], rng.integers(0, rows, (3, 64, 4)).astype(np.int32))
+    compiled, placed = on_mesh(steps, arguments, ["rf", " s "], "rf", mesh, layout)
+    failures.same("steps of a scan", compiled(*placed), jax.jit(steps)(*arguments))
     for layout, shard, heads in (({"s": "x"}, "64,2,8", 2), ({"f": "x"}, "256,1,8", 4)):
         names = ["sfg", "e", "efg"]
         cache, slots, values = np.zeros((256, heads, 8), np.float32), np.array([3, 200, -1, 77], np.int32), np.ones((4, heads, 8), np.float32)

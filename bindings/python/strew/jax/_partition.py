@@ -79,6 +79,12 @@ class _Layout:
             for name in names:
                 beside.setdefault(name, set()).update(other for other in names if other != name)
             self.extents.update({factor: extent for factor, extent in zip(dims, of.shape, strict=True) if isinstance(factor, str)})
+        if edges.kind is Kind.DOT:  # devices that add up parts of a sum have the same edges
+            summed = {name for rows in edges.rows for factor in edges.dims[rows.operand] if factor != edges.first(rows.operand) for name in _names(factor)}
+            kept = {name for factor in edges.dims[-1] for name in _names(factor)}
+            for names, others in ((summed, kept), (kept, summed)):
+                for name in names:
+                    beside[name] |= others - {name}
         self.axes: dict[str, Axes] = {}
         moves = any(jnp.issubdtype(of.dtype, jnp.complexfloating) for of in types)  # whose bits are no integers
         self.only_passing = moves and edges.kind is not Kind.EACH

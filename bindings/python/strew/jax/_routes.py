@@ -122,7 +122,7 @@ def _buckets(owner: jax.Array, parts: int) -> _Buckets:
     return _Buckets(order, jnp.cumsum(counts) - counts)
 
 
-def move(edges: Sequence[jax.Array], empty: Sequence[int], weight: jax.Array | None, along: Along, slots: int) -> tuple[list[jax.Array], jax.Array | None, jax.Array]:
+def move(edges: Sequence[jax.Array], empty: Sequence[int], weight: jax.Array | None, along: Along, slots: int) -> tuple[list[jax.Array], jax.Array | None, jax.Array | None]:
     """Brings edges to the devices that own the rows they lead to, in the order of all edges.
 
     Args:
@@ -133,7 +133,7 @@ def move(edges: Sequence[jax.Array], empty: Sequence[int], weight: jax.Array | N
         slots: the places for edges that arrive.
 
     Returns:
-        The edges that arrived, [slots] each, their weights, [slots, ...], and whether some had no place.
+        The edges that arrived, [slots] each, their weights, [slots, ...], and whether some had no place; None: all have.
     """
     rows = Along(along.axes, along.parts, empty[0])
     me, buckets = along.rank(), _buckets(rows.owner(edges[0]), along.parts)
@@ -154,7 +154,7 @@ def move(edges: Sequence[jax.Array], empty: Sequence[int], weight: jax.Array | N
 
     is_there = slot < ends[-1]
     moved = [jnp.where(is_there, placed(each, arrived[..., k]), nothing) for k, (each, nothing) in enumerate(zip(edges, empty, strict=True))]
-    is_crowded = buckets.is_crowded(size, me) | (ends[-1] > slots)
+    is_crowded = None if size == along.here and slots == along.extent else buckets.is_crowded(size, me) | (ends[-1] > slots)
     if weight is None:
         return moved, None, is_crowded
     bits = bits_of(weight)
