@@ -275,7 +275,7 @@ class Routed:
         self.of_batches = {axis for name in self.edges.batches for axis in layout.axes.get(name, ())}
         self.integers = _routes.integers(max(along.extent for along in (*self.tables, self.along, self.written)))
         differs = self.of_batches | set(self.along.axes) | set(self.written.axes)
-        self.look_ups = tuple(_routes.LookUp(table, differs, self.slots, self.expected, run) for table in self.tables)
+        self.look_ups = tuple(_routes.LookUp(table, differs, self.slots, self.expected, layout.mesh.shape, run) for table in self.tables)
 
     def over_batches(self, function: Callable[..., Any], operands: Sequence[int | None]) -> Callable[..., Any]:
         """Under vmap for each batch that an operand has; None stands for values that have all."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -169,11 +169,12 @@ class LookUp:
         differs: the axes along which devices have different edges. Devices along others share the work, and all have all rows afterwards.
         slots: the places for edges here.
         expected: how many of them are expected to need a row.
+        mesh: the number of devices along each axis.
         run: runs a function on this device.
     """
 
-    def __init__(self, table: Along, differs: Collection[str], slots: int, expected: int, run: Run):
-        self.table, self.slots, self.run = table, slots, run
+    def __init__(self, table: Along, differs: Collection[str], slots: int, expected: int, mesh: Mapping[str, int], run: Run):
+        self.table, self.slots, self.mesh, self.run = table, slots, mesh, run
         # Each device gets the whole table where it asks for as many rows: then less moves, and less is in memory.
         self.is_whole = table.extent <= expected
         self.sharing = tuple(axis for axis in table.axes if axis not in differs)
@@ -182,6 +183,13 @@ class LookUp:
     @property
     def asks(self) -> bool:
         return bool(self.table.axes) and not self.is_whole
+
+    def _in_mesh(self) -> tuple[Axes, list[int]]:
+        """The axes in the order of the mesh, and each rank's number in that order, by which JAX's `ppermute` counts in any order of axes."""
+        axes = tuple(axis for axis in self.mesh if axis in self.table.axes)
+        places = np.unravel_index(range(self.table.parts), [self.mesh[axis] for axis in self.table.axes])
+        number = np.ravel_multi_index([places[self.table.axes.index(axis)] for axis in axes], [self.mesh[axis] for axis in axes])
+        return axes, [int(each) for each in number]
 
     def _share(self) -> Along:
         parts = lax.axis_size(self.sharing) if self.sharing else 1
@@ -210,13 +218,18 @@ class LookUp:
         size, here = self._size(share), self.table.here
         sent, is_filled = buckets.slots(size, self.table.rank())
         wanted = self.table.exchange(jnp.where(is_filled, own[sent] - (jnp.arange(self.table.parts, dtype=own.dtype) * here)[:, None], 0))
-        answers = self.table.exchange(self.run(take, (), (wanted.reshape(-1), table)).reshape(self.table.parts, size, *table.shape[1:]))
+        # To the next device, the one after it, and so on: rows are gathered where they are sent from, and lie where they arrive.
+        parts, me = self.table.parts, self.table.rank()
+        axes, number = self._in_mesh()
+        answers = [
+            lax.ppermute(self.run(take, (), (wanted[(me + step) % parts], table)), axes, [(number[k], number[(k + step) % parts]) for k in range(parts)]) for step in range(1, parts)
+        ]
         owner = self.table.owner(own)
         place = jnp.zeros_like(own).at[buckets.order].set(jnp.arange(own.size, dtype=own.dtype), unique_indices=True) - buckets.starts[owner]
-        is_near = owner == self.table.rank()
+        is_near = owner == me
         near = jnp.where(is_near, own - self.table.first(), here)
-        far = jnp.where(is_near | (owner == self.table.parts), self.table.parts * size, owner * size + place)
-        found = [(near, table), (far, answers.reshape(-1, *table.shape[1:]))]
+        far = jnp.where(is_near | (owner == parts), (parts - 1) * size, lax.rem(me - owner + parts - 1, np.array(parts, own.dtype)) * size + place)
+        found = [(near, table), (far, jnp.concatenate(answers))]
         if not self.sharing:
             return found
         rows = self.run(take, (), tuple(array for pair in found for array in pair))
