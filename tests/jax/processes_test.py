@@ -33,7 +33,7 @@ if not os.path.exists(_handler.library_path()):
 EXAMPLE = pathlib.Path(__file__).parents[2] / "examples" / "sharded_embedding" / "train.py"
 LIMIT = 120  # seconds for what takes ten
 # Name and whether most edges are of one process's rows.
-CASES = {2: (("spmm weighted float32", True),), 4: (("spmm weighted float32", False), ("segment_sum bfloat16", True), ("embedding_bag float32", False), ("kv_append slots", False))}
+CASES = {2: (("spmm weighted float32", True),), 4: (("spmm weighted float32", False), ("kv_append slots", False))}
 LAYOUT = {letter: "x" for letter in "esrt"}
 
 

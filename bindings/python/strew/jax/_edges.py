@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-__all__ = ["Edges", "Factor", "Index", "Kind", "Rows", "rest", "weighted"]
+__all__ = ["Edges", "Factor", "Index", "Kind", "Rows", "Run", "rest", "weighted"]
 
 Factor = str | tuple[str, ...]
 """What a dim stands for. Equal names are one and the same: "e" edges, "s" rows written, "r" rows looked up, "batch0" a dim of vmap. A name that begins with "whole" is never divided; others pass through. A tuple is

@@ -81,13 +81,13 @@ class _Layout:
             self.extents.update({factor: extent for factor, extent in zip(dims, of.shape, strict=True) if isinstance(factor, str)})
         if edges.kind is Kind.DOT:  # devices that add up parts of a sum have the same edges
             summed = {name for rows in edges.rows for factor in edges.dims[rows.operand] if factor != edges.first(rows.operand) for name in _names(factor)}
-            kept = {name for factor in edges.dims[-1] for name in _names(factor)}
-            for names, others in ((summed, kept), (kept, summed)):
-                for name in names:
+            left = {name for factor in edges.dims[-1] for name in _names(factor)}
+            for each, others in ((summed, left), (left, summed)):
+                for name in each:
                     beside[name] |= others - {name}
         self.axes: dict[str, Axes] = {}
-        moves = any(jnp.issubdtype(of.dtype, jnp.complexfloating) for of in types)  # whose bits are no integers
-        self.only_passing = moves and edges.kind is not Kind.EACH
+        # The bits of complex numbers are no integers: rows of these do not move.
+        self.only_passing = edges.kind is not Kind.EACH and any(jnp.issubdtype(of.dtype, jnp.complexfloating) for of in types)
         for number in sorted(range(len(types)), key=lambda number: -math.prod(types[number].shape) * types[number].dtype.itemsize):
             operand = number if number + 1 < len(types) else -1
             for factor, axes in zip(edges.dims[number], _axes_of(types[number].sharding, types[number].ndim), strict=True):
@@ -131,12 +131,11 @@ class _Layout:
         return not isinstance(factor, str) and factor[0] == edges.first(-1)
 
     def of_edges(self) -> Axes:
-        """The axes along which edges are divided."""
-        edges = self.edges
-        if edges.kind is Kind.ADD:
-            axes = self.axes.get(_names(edges.first(-1))[0], ())
-            return axes if self.number_of_edges % self.count(axes) == 0 else ()
-        return self.axes.get(_names(edges.first(-1))[0], ()) if edges.kind in (Kind.TAKE, Kind.DOT) else ()
+        """The axes along which edges are divided: those of the result's rows, be they edges or rows that edges lead to."""
+        if self.edges.kind in (Kind.OWN, Kind.EACH):
+            return ()
+        axes = self.axes.get(_names(self.edges.first(-1))[0], ())
+        return axes if self.number_of_edges % self.count(axes) == 0 else ()
 
     @property
     def number_of_edges(self) -> int:
@@ -196,18 +195,21 @@ def partitioner(edges: Edges, on_shards: Callable[[Callable[[str], int]], Callab
     def partition(mesh: Mesh, given: Sequence[Any], wanted: Any) -> tuple[Mesh, Callable[..., Any], NamedSharding, tuple[NamedSharding, ...]]:
         layout = _Layout(edges, mesh, [*given, wanted])
         if layout.is_plain:
-            definition = on_shards(layout.parts)
-            function = lambda *arrays: layout.summed(definition(*arrays))  # noqa: E731
+            function: Callable[..., Any] = functools.partial(_plain, layout, on_shards(layout.parts))
         elif edges.kind is Kind.OWN:
             function = functools.partial(_own, layout, on_shards(layout.parts))
         else:
-            function = Routed(layout, run).__call__
+            function = Routed(layout, run)
         return mesh, function, layout.sharding(-1), tuple(layout.sharding(k) for k in range(len(given)))
 
     return partition
 
 
 # ---- What a device does ----------------------------------------------------------------------------------------------------------------------------
+
+
+def _plain(layout: _Layout, definition: Callable[..., Any], *arrays: jax.Array) -> jax.Array:
+    return layout.summed(definition(*arrays))
 
 
 def _own(layout: _Layout, definition: Callable[..., Any], *arrays: jax.Array) -> jax.Array:
