@@ -172,23 +172,23 @@ def check_ways(failures):
     """Where edges are spread evenly, rows are asked for; where they are not, the slow way is taken: each with the other way made wrong."""
     check(failures, next(cases(np.random.default_rng(1), False)), [("2x2", {"e": "yx", "s": "yx"})], 1)  # not in the order of the mesh
     layout, mesh = {letter: "x" for letter in "esr"}, mesh_of("4")
-    for skewed in (False, True):
-        for case in cases(np.random.default_rng(1), skewed):
-            if case.name != "spmm weighted float32":
-                continue
-            *dims, result = case.dims
-            expected = np.asarray(jax.jit(case.function)(*case.arguments))
-            for way in ("fast", "slow"):
-                kept = getattr(_partition.Routed, way)
-                setattr(_partition.Routed, way, lambda self, dtypes, edges, *tables: jnp.zeros((self.written.here, *tables[0].shape[1:]), dtypes[0]))
-                jax.clear_caches()
-                try:
-                    compiled, placed = on_mesh(case.function, case.arguments, dims, result, mesh, layout)
-                    is_wrong = np.asarray(compiled(*placed)).tobytes() != expected.tobytes()
-                finally:
-                    setattr(_partition.Routed, way, kept)
-                if is_wrong != (skewed == (way == "slow")):
-                    failures.append(f"{case.name}, skewed {skewed}: the {way} way was {'' if is_wrong else 'not '}taken")
+    even, skewed = (next(case for case in cases(np.random.default_rng(1), skewed) if case.name == "spmm weighted float32") for skewed in (False, True))
+    dst, src, *others = even.arguments
+    hot = Case(f"{even.name}, most edges from one row", even.function, (dst, np.where(src % 3 == 0, src, 5), *others), even.dims)
+    for case in (even, hot, skewed):
+        *dims, result = case.dims
+        expected = np.asarray(jax.jit(case.function)(*case.arguments))
+        for way in ("fast", "slow"):
+            kept = getattr(_partition.Routed, way)
+            setattr(_partition.Routed, way, lambda self, dtypes, edges, *tables: jnp.zeros((self.written.here, *tables[0].shape[1:]), dtypes[0]))
+            jax.clear_caches()
+            try:
+                compiled, placed = on_mesh(case.function, case.arguments, dims, result, mesh, layout)
+                is_wrong = np.asarray(compiled(*placed)).tobytes() != expected.tobytes()
+            finally:
+                setattr(_partition.Routed, way, kept)
+            if is_wrong != ((case is skewed) == (way == "slow")):
+                failures.append(f"{case.name}, {'skewed' if case is skewed else 'even'}: the {way} way was {'' if is_wrong else 'not '}taken")
     jax.clear_caches()
 
 

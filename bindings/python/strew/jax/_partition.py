@@ -5,7 +5,7 @@ XLA's partitioner asks how the arrays should lie, and what each device does with
 - Dims that pass through stay divided as they are; nothing moves.
 - Where the result's rows are divided, the device that owns a row adds up its edges, in the order of all edges. Edges (a few integers and the weight) go to the owner of the row that they lead to; the number of
   edges that a device sends another is limited, and what arrives is put into the order of the devices that it came from, which is the order of all edges, because edges are divided in order.
-- Rows of a table are asked for at their owner, and come back to the edge that asked (`_routes`). They move as integers of their bits.
+- Rows of a table are asked for at their owner, each once by a device, and come back to the edges that need them (`_routes`). They move as integers of their bits.
 - If there are more edges for a device than was planned for, which all devices find out before any row moves, they go the slow way: the edges of one device after another, whose rows all devices get.
 
 tests/jax/sharding_test.py tests it.
@@ -272,7 +272,7 @@ class Routed:
         self.written = layout.along(-1) if self.is_sum else self.along
         self.moves = self.is_sum and bool(self.along.axes) and not layout.are_home
         # The edges of this device, and as many as are expected to need a row.
-        self.slots = _routes.room(self.along.here, self.along.extent) if self.moves else self.along.here
+        self.slots = _routes.room(self.along.here, self.along.extent, quarters=4) if self.moves else self.along.here
         self.expected = -(-self.along.extent // self.written.parts) if self.is_sum else self.along.here
         self.of_batches = {axis for name in self.edges.batches for axis in layout.axes.get(name, ())}
         self.integers = _routes.integers(max(along.extent for along in (*self.tables, self.along, self.written)))

@@ -49,13 +49,13 @@ class Along:
         return exchanged
 
 
-def room(expected: int, most: int) -> int:
-    """The places for what is expected to be so many: a quarter more, which even small numbers of draws rarely exceed with 32 on top.
+def room(expected: int, most: int, quarters: int = 1) -> int:
+    """The places for what is expected to be so many: a quarter more, which even small numbers of draws rarely exceed with 32 on top. Edges, which are a few integers, get four quarters.
 
-    >>> room(1000, 5000), room(10, 20)
-    (1282, 20)
+    >>> room(1000, 5000), room(1000, 5000, quarters=4), room(10, 20)
+    (1282, 2032, 20)
     """
-    return min(most, expected + -(-expected // 4) + 32)
+    return min(most, expected + -(-expected * quarters // 4) + 32)
 
 
 def integers(extent: int) -> Any:
@@ -137,7 +137,7 @@ def move(edges: Sequence[jax.Array], empty: Sequence[int], weight: jax.Array | N
     """
     rows = Along(along.axes, along.parts, empty[0])
     me, buckets = along.rank(), _buckets(rows.owner(edges[0]), along.parts)
-    size = room(-(-along.here // along.parts), along.here)
+    size = room(-(-along.here // along.parts), along.here, quarters=4)
     sent, is_filled = buckets.slots(size, me)
     packed = jnp.stack([jnp.where(is_filled, each[sent], nothing) for each, nothing in zip(edges, empty, strict=True)], axis=-1)
     arrived = along.exchange(packed)
@@ -168,7 +168,7 @@ class LookUp:
         table: its rows.
         differs: the axes along which devices have different edges. Devices along others share the work, and all have all rows afterwards.
         slots: the places for edges here.
-        expected: how many of them are expected to need a row.
+        expected: how many of them are expected to need a row, if each needs another one.
         mesh: the number of devices along each axis.
         run: runs a function on this device.
     """
@@ -202,11 +202,17 @@ class LookUp:
         """What is asked of each owner, from the rows of the edges, and whether that is too much for the way of `answer`."""
         if not self.asks:
             return None, None
-        share = self._share()
+        share, table = self._share(), self.table
         own = lax.dynamic_slice_in_dim(jnp.pad(row, (0, share.extent - self.slots), constant_values=self.table.extent), share.first(), share.here) if self.sharing else row
-        buckets = _buckets(self.table.owner(own), self.table.parts)
+        # Each row is asked for once, however many edges it has.
+        in_order, order = lax.sort((own, jnp.arange(share.here, dtype=own.dtype)), num_keys=1)
+        is_new = jnp.concatenate([jnp.ones(1, bool), in_order[1:] != in_order[:-1]])
+        number = jnp.cumsum(is_new, dtype=own.dtype) - 1
+        distinct = jnp.full_like(own, table.extent).at[number].set(in_order)
+        counts = jnp.zeros(table.parts + 1, own.dtype).at[table.owner(in_order)].add(is_new.astype(own.dtype))
+        buckets = _Buckets(distinct, jnp.cumsum(counts) - counts)
         size = self._size(share)
-        return (own, buckets), buckets.is_crowded(size, self.table.rank()) if size < share.here else None
+        return (own, jnp.zeros_like(own).at[order].set(number, unique_indices=True), buckets), buckets.is_crowded(size, self.table.rank()) if size < share.here else None
 
     def answer(self, row: jax.Array, asked: Any, table: jax.Array) -> list[tuple[jax.Array, jax.Array]]:
         """Where the row of each edge is: rows of the edges, and a table with these. If there are two, the row is in the second where the first table has none."""
@@ -214,26 +220,26 @@ class LookUp:
             return [(row, table)]
         if self.is_whole:
             return [(row, lax.all_gather(table, self.table.axes, tiled=True))]
-        share, (own, buckets) = self._share(), asked
+        share, (own, number, buckets) = self._share(), asked
         size, here = self._size(share), self.table.here
-        sent, is_filled = buckets.slots(size, self.table.rank())
-        wanted = self.table.exchange(jnp.where(is_filled, own[sent] - (jnp.arange(self.table.parts, dtype=own.dtype) * here)[:, None], 0))
+        rows, is_filled = buckets.slots(size, self.table.rank())
+        wanted = self.table.exchange(jnp.where(is_filled, rows - (jnp.arange(self.table.parts, dtype=own.dtype) * here)[:, None], 0))
         # To the next device, the one after it, and so on: rows are gathered where they are sent from, and lie where they arrive.
         parts, me = self.table.parts, self.table.rank()
-        axes, number = self._in_mesh()
+        axes, ranks = self._in_mesh()
         answers = [
-            lax.ppermute(self.run(take, (), (wanted[(me + step) % parts], table)), axes, [(number[k], number[(k + step) % parts]) for k in range(parts)]) for step in range(1, parts)
+            lax.ppermute(self.run(take, (), (wanted[(me + step) % parts], table)), axes, [(ranks[k], ranks[(k + step) % parts]) for k in range(parts)]) for step in range(1, parts)
         ]
         owner = self.table.owner(own)
-        place = jnp.zeros_like(own).at[buckets.order].set(jnp.arange(own.size, dtype=own.dtype), unique_indices=True) - buckets.starts[owner]
+        place = number - buckets.starts[owner]
         is_near = owner == me
         near = jnp.where(is_near, own - self.table.first(), here)
         far = jnp.where(is_near | (owner == parts), (parts - 1) * size, lax.rem(me - owner + parts - 1, np.array(parts, own.dtype)) * size + place)
         found = [(near, table), (far, jnp.concatenate(answers))]
         if not self.sharing:
             return found
-        rows = self.run(take, (), tuple(array for pair in found for array in pair))
-        return [(jnp.arange(self.slots, dtype=own.dtype), lax.all_gather(rows, self.sharing, tiled=True))]
+        shared = self.run(take, (), tuple(array for pair in found for array in pair))
+        return [(jnp.arange(self.slots, dtype=own.dtype), lax.all_gather(shared, self.sharing, tiled=True))]
 
 
 def rows_by_sums(table: jax.Array, row: jax.Array, along: Along, asking: Axes) -> jax.Array:
