@@ -257,6 +257,11 @@ def check_places(failures):
                     failures.append(f"{name}, explicit axes: '{error}'")
             else:
                 failures.append(f"{name}, explicit axes: it was not refused")
+    placed = [jax.device_put(each, NamedSharding(mesh, P("x"))) for each in (data, ids)]
+    texts = [jax.jit(lambda d, i, s=is_sorted: functions.segment_sum(d, i, 10, indices_are_sorted=s)).lower(*placed).as_text() for is_sorted in (False, True, False)]
+    identities = [re.findall(r'strew = "(-?\d+)"', text) for text in texts]
+    if [len(each) for each in identities] != [1, 1, 1] or identities[0] == identities[1] or identities[0] != identities[2]:
+        failures.append(f"the persistent cache takes calls for others: {identities}")
     mesh = mesh_of("2x2")
     for names in ({"x"}, {"x", "y"}):
         def partly(function, names=names):

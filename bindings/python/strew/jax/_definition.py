@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jax.experimental.custom_partitioning import custom_partitioning
+from jax.experimental.xla_metadata import set_xla_metadata
 
 from . import _handler, _partition
 from ._edges import Edges
@@ -116,7 +117,7 @@ def _run_local(function: Callable[..., Any], static: tuple[Any, ...], arrays: Ar
 
 
 @functools.lru_cache(maxsize=1024)
-def _on_all_devices(of: _Definition) -> Callable[..., Any]:
+def _on_all_devices(of: _Definition, bytes_of_float: int) -> Callable[..., Any]:
     """The definition as a call that XLA's partitioner asks `_partition` about where arrays are divided; on one device, and where shard_map has divided them, it is the call of strew itself."""
     function: Any = custom_partitioning(functools.partial(_on_this_device, of))
     edges = of.edges
@@ -126,7 +127,13 @@ def _on_all_devices(of: _Definition) -> Callable[..., Any]:
         return lambda *arrays: _on_this_device(of.on_shards(parts).with_types(arrays), *arrays)
 
     function.def_partition(_partition.partitioner(edges, of_shards, _run_local), sharding_rule=_partition.sharding_rule(edges))
-    call: Callable[..., Any] = function
+    _, identity, _ = _program(of, bytes_of_float)
+
+    def call(*arrays: jax.Array) -> Any:
+        # JAX's persistent cache sees the module, where the function is an address. Calls of equal types that do different things have to differ there.
+        with set_xla_metadata(strew=str(identity)):
+            return function(*arrays)
+
     return call
 
 
@@ -143,7 +150,7 @@ def _batchable(of: _Definition, arrays: Arrays) -> jax.Array:
     @jax.custom_batching.custom_vmap
     def call(*given: jax.Array) -> jax.Array:
         _handler.register()
-        on_cpu = _on_all_devices(of) if _is_divisible(of) else functools.partial(_on_this_device, of)
+        on_cpu = _on_all_devices(of, jnp.result_type(float).itemsize) if _is_divisible(of) else functools.partial(_on_this_device, of)
         chosen: jax.Array = lax.platform_dependent(*given, cpu=on_cpu, default=of)
         return chosen
 
