@@ -205,6 +205,18 @@ def check_moves(failures):
     if f"[{rows // 4},8]" not in compiled.as_text():
         failures.append("no part of the table is in the module")
 
+    # Rows move as they are: numbers of any bits, among them subnormal ones and NaNs, go from the sums' rows to the edges.
+    ids = rng.integers(0, 4096, 1600).astype(np.int32)
+    for dtype, bits in ((jnp.float32, np.uint32), (jnp.bfloat16, np.uint16)):
+        cotangent = np.tile(np.array([0, 1, 0x7FC1, 0xFFA3, 0x8000, 0x8001, 0x7F81, 0x3F80], bits) << (8 * bits().itemsize - 16) | np.arange(8, dtype=bits) % 2, 4096)[: 4096 * 2].reshape(4096, 2).view(dtype)
+        data = np.zeros((1600, 2), dtype)
+
+        def backward(cotangent, data, ids):
+            return jax.vjp(lambda data: functions.segment_sum(data, ids, 4096), data)[1](cotangent)[0]
+
+        compiled, placed = on_mesh(backward, (cotangent, data, ids), ["sf", "ef", "e"], "ef", mesh, {"s": "x", "e": "x"})
+        failures.same(f"bits of {dtype.__name__}", compiled(*placed), cotangent[ids])
+
     def steps(table, bags):
         return jax.lax.scan(lambda t, b: (t - jax.grad(lambda t: (functions.embedding_bag(t, b) ** 2).sum())(t), ()), table, bags)[0]
 
@@ -278,15 +290,18 @@ def main():
     options = parser.parse_args()
     failures = Failures()
     for seed in range(options.seed, options.seed + options.iterations):
-        before, rng = len(failures), np.random.default_rng(seed)
+        before, rng, checked = len(failures), np.random.default_rng(seed), 0
         for even, skewed in zip(cases(rng, False), cases(rng, True), strict=True):
             chosen = skewed if rng.random() < 0.5 else even
             chosen = chosen.batched() if rng.random() < 0.3 else chosen
             order = rng.permutation(len(LAYOUTS))
             if options.only in chosen.name:
+                checked += 1
                 fitting = [LAYOUTS[k] for k in order if set(LAYOUTS[k][1]) & set("".join(chosen.dims))]
                 check(failures, chosen, fitting[: options.layouts], seed)
-        print(f"--seed {seed}: {'right' if len(failures) == before else 'WRONG'}", flush=True)
+        if not checked:
+            failures.append(f"no case has {options.only!r} in its name")
+        print(f"--seed {seed}: {checked} cases, {'right' if len(failures) == before else 'WRONG'}", flush=True)
     if not options.only:
         failures += [f"{module.__name__}: its examples fail" for module in (_edges, _partition, _routes) if doctest.testmod(module).failed]
         check_ways(failures)
