@@ -15,7 +15,7 @@ from jax import lax
 from jax.experimental.custom_partitioning import custom_partitioning
 from jax.experimental.xla_metadata import set_xla_metadata
 
-from . import _handler, _partition
+from . import _handler, _partition, _routes
 from ._edges import Edges
 
 __all__ = ["Arrays", "call"]
@@ -79,7 +79,7 @@ def _is_float(array: Any) -> bool:
 @functools.lru_cache(maxsize=1024)
 def _program(of: _Definition, bytes_of_float: int) -> tuple[str, int, jax.ShapeDtypeStruct]:
     """The text of the module, its identity, and the type of the result. It depends on `jax_enable_x64`, and so on the bytes of a Python float."""
-    with jax.sharding.use_abstract_mesh(jax.sharding.AbstractMesh((), ())):  # whatever mesh the caller is in
+    with _routes.no_mesh():
         lowered = jax.jit(of, keep_unused=True).lower(*of.types)
     text = lowered.as_text()
     identity = int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little", signed=True)
@@ -139,8 +139,7 @@ def _on_all_devices(of: _Definition, bytes_of_float: int) -> Callable[..., Any]:
 
 def _is_divisible(of: _Definition) -> bool:
     """Whether devices may divide the arrays. Not so inside of a shard_map that leaves axes to XLA, where JAX has no custom partitioning, nor by XLA's old partitioner."""
-    config: Any = jax.config
-    if of.edges is None or not config.jax_use_shardy_partitioner or any(0 in t.shape for t in of.types):
+    if of.edges is None or not getattr(jax.config, "jax_use_shardy_partitioner", True) or any(0 in t.shape for t in of.types):
         return False
     mesh = jax.sharding.get_abstract_mesh()
     return not mesh.manual_axes or set(mesh.manual_axes) == set(mesh.axis_names)

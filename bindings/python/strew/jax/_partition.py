@@ -200,7 +200,12 @@ def partitioner(edges: Edges, on_shards: Callable[[Callable[[str], int]], Callab
             function = functools.partial(_own, layout, on_shards(layout.parts))
         else:
             function = Routed(layout, run)
-        return mesh, function, layout.sharding(-1), tuple(layout.sharding(k) for k in range(len(given)))
+
+        def on_a_device(*arrays: jax.Array) -> jax.Array:
+            with _routes.no_mesh():
+                return cast(jax.Array, function(*arrays))
+
+        return mesh, on_a_device, layout.sharding(-1), tuple(layout.sharding(k) for k in range(len(given)))
 
     return partition
 

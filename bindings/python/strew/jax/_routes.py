@@ -14,7 +14,7 @@ from jax import lax
 
 from ._edges import Run
 
-__all__ = ["Along", "Axes", "LookUp", "bits_of", "from_bits", "integers", "move", "room", "rows_by_sums", "sum_bits", "take"]
+__all__ = ["Along", "Axes", "LookUp", "bits_of", "from_bits", "integers", "move", "no_mesh", "room", "rows_by_sums", "sum_bits", "take"]
 
 Axes = tuple[str, ...]
 
@@ -47,6 +47,11 @@ class Along:
         """From [parts, ...], a part for each device, the parts that each device has for this one."""
         exchanged: jax.Array = lax.all_to_all(array, self.axes, 0, 0)
         return exchanged
+
+
+def no_mesh() -> Any:
+    """A context in which types have no shardings, whatever mesh the caller has set."""
+    return jax.sharding.use_abstract_mesh(jax.sharding.AbstractMesh((), ()))
 
 
 def room(expected: int, most: int, quarters: int = 1) -> int:
@@ -185,7 +190,7 @@ class LookUp:
         return bool(self.table.axes) and not self.is_whole
 
     def _in_mesh(self) -> tuple[Axes, list[int]]:
-        """The axes in the order of the mesh, and each rank's number in that order, by which JAX's `ppermute` counts in any order of axes."""
+        """The axes in the order of the mesh, and each rank's number in that order, by which `ppermute` of JAX before 0.12 counts whatever the order of the axes."""
         axes = tuple(axis for axis in self.mesh if axis in self.table.axes)
         places = np.unravel_index(range(self.table.parts), [self.mesh[axis] for axis in self.table.axes])
         number = np.ravel_multi_index([places[self.table.axes.index(axis)] for axis in axes], [self.mesh[axis] for axis in axes])
