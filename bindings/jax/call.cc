@@ -76,9 +76,9 @@ bool schedule(Job* job) {
   return false;
 }
 
-/// The threads of the pool; 1 if there is none.
+/// The threads of the pool; 1 if there is none. Outside of a call, as when programs are made ready for calls to come, the cores of the process: XLA's pool has as many.
 int32_t threads(void*) {
-  if (caller.api == nullptr) return 1;
+  if (caller.api == nullptr) return std::max<int32_t>(1, static_cast<int32_t>(std::thread::hardware_concurrency()));
   int64_t count = 0;
   XLA_FFI_ThreadPool_NumThreads_Args args{XLA_FFI_ThreadPool_NumThreads_Args_STRUCT_SIZE, nullptr, caller.context, &count};
   if (XLA_FFI_Error* const error = caller.api->XLA_FFI_ThreadPool_NumThreads(&args); error != nullptr) {

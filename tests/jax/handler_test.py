@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 
 os.environ.setdefault("JAX_ENABLE_X64", "1")
 
@@ -368,6 +369,38 @@ def threads(failures):
     failures.extend(found[:3])
 
 
+def ticks_of_others():
+    """The processor time, in clock ticks, of the threads of the process but this one."""
+    ticks = 0
+    for task in pathlib.Path("/proc/self/task").iterdir():
+        if int(task.name) != threading.get_native_id():
+            user, system = (task / "stat").read_text().rsplit(")", 1)[1].split()[11:13]
+            ticks += int(user) + int(system)
+    return ticks
+
+
+def helpers(failures):
+    """Threads of XLA's pool take part, also where nothing but strew is in the module."""
+    if len(os.sched_getaffinity(0)) < 2:
+        print("skipped: one core")
+        return
+    x, i = np.ones((10_000, 64), np.float32), np.arange(300_000, dtype=np.int32) % 9999
+    given = (x, i, np.ones((1, 64), np.float32))
+    gathers = jax.jit(by_strew(take, *given))
+    call = lambda: jax.block_until_ready(gathers(*given))  # noqa: E731
+    call()
+    # Calls run on this thread or on one of XLA's; with helpers, threads do more together than one can.
+    for _ in range(5):
+        before, own, started = ticks_of_others(), time.thread_time(), time.perf_counter()
+        for _ in range(20):
+            call()
+        elapsed = time.perf_counter() - started
+        worked = (ticks_of_others() - before) / os.sysconf("SC_CLK_TCK") + time.thread_time() - own
+        if worked > 1.2 * elapsed:
+            return
+    failures.append(f"threads worked for {worked:.2f} s in {elapsed:.2f} s, expected several at a time")
+
+
 def wrong(failures):
     given = operands("float32")
     function = WRITES["add"]
@@ -536,7 +569,7 @@ def drawn(failures, iterations):
         failures.same(f"--iterations, seed {seed}: {form} {dtype} {rows}x{width}, {count} {given[1].dtype} indices, aliases {aliases}", got, jax.jit(WRITES[form])(*given))
 
 
-TESTS = [all_dtypes, several_kernels, extremes, loops, batches, large, flushed, flushed_functions, threads, wrong, versions, processes]
+TESTS = [all_dtypes, several_kernels, extremes, loops, batches, large, flushed, flushed_functions, threads, helpers, wrong, versions, processes]
 
 
 def main():
