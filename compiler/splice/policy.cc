@@ -64,14 +64,15 @@ int64_t stride(const TensorType& type, int64_t d) {
   return (type.strides.empty() ? contiguous_strides(type.dims) : type.strides)[static_cast<size_t>(d)];
 }
 
-/// Are neighbours of a window no neighbours in memory?
+/// Are neighbours of a window no neighbours in memory? A scatter that makes its result anew may have a transposed one, which XLA makes of a result that is not.
 bool walks_across_rows(const VerifiedOp& op) {
+  const bool is_new = is_scatter(op) && std::get<Scatter>(*op).init == InitKind::fill;
   const AccessDims& dims = op.access();
   const TensorType& whole = is_scatter(op) ? std::get<Scatter>(*op).results[0] : operand_of(op);
   const auto last = std::find_if(dims.window.rbegin(), dims.window.rend(),
                                  [&](int64_t d) { return dims.operand[static_cast<size_t>(d)].window != 1; });
   if (last == dims.window.rend() || !is_static(whole.dims) || !is_static(slices_of(op).dims)) return false;
-  return stride(whole, *last) > 1 || stride(slices_of(op), dims.operand[static_cast<size_t>(*last)].slices_dim) > 1;
+  return (!is_new && stride(whole, *last) > 1) || stride(slices_of(op), dims.operand[static_cast<size_t>(*last)].slices_dim) > 1;
 }
 
 class Policy {

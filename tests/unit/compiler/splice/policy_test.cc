@@ -300,6 +300,14 @@ TEST(SplicePolicy, WhatXlaWalksFasterStays) {
               ElementsAre("gather: it finds few bytes, 4, by 2 indices, which XLA does faster"));
 }
 
+TEST(SplicePolicy, NewRowsThatAreTransposedAreTaken) {
+  const std::string body = "  %c = stablehlo.constant dense<0.0> : tensor<10000x16xf32>\n" + scatter("%s", "%c", "%i", "%u") +
+                           "  %r = stablehlo.transpose %s, dims = [1, 0] : (tensor<10000x16xf32>) -> tensor<16x10000xf32>\n";
+  const Found found = find(module_of(body, {{"%r", "tensor<16x10000xf32>"}}), kOperators);
+  EXPECT_EQ(found.parts.size(), 1U);
+  EXPECT_THAT(found.kept, IsEmpty());
+}
+
 TEST(SplicePolicy, ConstantsAreXlas) {
   const std::string body =
       "  %c = stablehlo.constant dense<1.0> : tensor<10000x16xf32>\n"
