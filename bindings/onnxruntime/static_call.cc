@@ -45,7 +45,6 @@ bool StaticCall::add(const strew_port& port, size_t number, std::vector<Port>* p
 }
 
 bool StaticCall::is_bound(const Runtime& runtime, int32_t threads) {
-  if (!is_possible_.load(std::memory_order_relaxed)) return false;
   if (const int32_t bound_for = threads_.load(std::memory_order_acquire); bound_for != 0) return bound_for == threads;
   // Kernels are compiled by other calls, of which the first may wait for that, or not (compile mode background).
   const uint64_t call = calls_.fetch_add(1, std::memory_order_relaxed) + 1;
@@ -77,7 +76,7 @@ bool StaticCall::overlaps(std::span<void* const> data) const {
 
 abi::Status* StaticCall::run(const Runtime& runtime, abi::KernelContext* context, bool* done) {
   *done = false;
-  if (!is_bound(runtime, runtime.threads())) return nullptr;
+  if (!is_possible_.load(std::memory_order_relaxed) || !is_bound(runtime, runtime.threads())) return nullptr;
   std::array<void*, kMostTensors> data;
   size_t count = 0;
   for (const Port& port : inputs_) {
