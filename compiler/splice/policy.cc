@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -13,6 +14,7 @@
 #include <utility>
 
 #include "base/assign.h"
+#include "base/number.h"
 #include "base/strides.h"
 #include "compiler/op/access_dims.h"
 #include "compiler/op/dims.h"
@@ -47,13 +49,6 @@ bool combines_floats(const VerifiedOp& op) {
   if (scatter == nullptr || scatter->combiner == CombinerKind::assign) return false;
   const DType dtype = scatter->results[0].dtype;
   return is_float(dtype) || is_complex(dtype);
-}
-
-/// Arithmetic that XLA takes into a scatter which updates zeros, or ones: of x + scatter(0, u) it makes scatter(x, u), whose sums are others.
-bool joins_scatters(std::string_view operation) {
-  constexpr std::string_view kOperations[] = {"stablehlo.add", "stablehlo.subtract", "stablehlo.multiply", "stablehlo.divide",
-                                              "stablehlo.power"};
-  return std::ranges::find(kOperations, operation) != std::end(kOperations);
 }
 
 /// The dtypes of which XLA's memory is not strew's.
@@ -109,7 +104,8 @@ class Policy {
   std::string fusion_drawback(const Part& part, int kernel) const;
   std::string table_drawback(const Part& part, int table, int64_t rows) const;
   bool is_constant(int value) const;
-  bool is_filled(int value) const;
+  bool is_one(int value) const;
+  std::vector<int> readers_in_xla(int value) const;
   bool is_in_memory(int value) const;
   bool is_taken_node(int node) const;
   std::vector<std::pair<int, int>> in_place(const Part& part) const;
@@ -237,15 +233,39 @@ bool Policy::is_constant(int value) const {
   return node >= 0 && graph_.operation(node) == "stablehlo.constant";
 }
 
-/// Is it a constant, or one that is broadcast, where XLA sees it but the import does not?
-bool Policy::is_filled(int value) const {
+/// Are all its elements 1, as XLA sees where it compiles?
+bool Policy::is_one(int value) const {
   for (;;) {
     value = graph_.memory_of(value);
     const int node = graph_.maker(value);
-    if (node < 0 || graph_.operation(node) != "stablehlo.broadcast_in_dim") return is_constant(value);
+    if (node < 0 || graph_.operation(node) != "stablehlo.broadcast_in_dim") break;
     value = program_.nodes()[static_cast<size_t>(node)].arguments[0];
     if (value < 0) return false;
   }
+  const Compute* const compute = program_.compute_of<BroadcastOp>(value);  // the import makes one of a large constant, too
+  const Constant* const constant = program_.constant_of(compute == nullptr ? value : compute->arguments[0]);
+  if (constant == nullptr || !(constant->splat || constant->type.dims.empty()) || constant->bytes().empty()) return false;
+  const DType dtype = constant->type.dtype;
+  return load_element(dtype, constant->bytes().data(), 0) == Scalar::of(dtype, 1);
+}
+
+/// The operations that read the value where XLA has removed products with 1 and quotients by it.
+std::vector<int> Policy::readers_in_xla(int value) const {
+  std::vector<int> out;
+  for (const int node : graph_.readers(value)) {
+    const std::string_view reader = graph_.operation(node);
+    const bool multiplies = reader == "stablehlo.multiply", divides = reader == "stablehlo.divide" || reader == "stablehlo.power";
+    const std::vector<int>& arguments = program_.nodes()[static_cast<size_t>(node)].arguments;
+    const bool keeps = (multiplies || divides) && arguments.size() == 2 &&
+                       ((multiplies && is_one(arguments[0])) || (arguments[1] >= 0 && is_one(arguments[1])));
+    if (!keeps) {
+      out.push_back(node);
+      continue;
+    }
+    for (const int result : program_.nodes()[static_cast<size_t>(node)].results)
+      if (result >= 0) std::ranges::copy(readers_in_xla(result), std::back_inserter(out));
+  }
+  return out;
 }
 
 /// Does XLA have the value in memory, whether strew reads it or not?
@@ -281,19 +301,19 @@ std::string Policy::operand_drawback(const Part& part, int kernel) const {
   return "";
 }
 
-/// Arithmetic that XLA computes together with the scatter whose result it reads. Of a + scatter-add(b, u), if nothing else reads the scatter's result, it makes scatter-add(a + b, u) (HandleAdd() in
-/// xla/hlo/transforms/simplifiers/algebraic_simplifier.cc), and differences from constants are such sums. What else reads a result may be removed before that, but for the function's return.
+/// Sums that XLA computes together with the scatter-add whose result they read. Of a + scatter-add(b, u), if nothing else reads the scatter's result, it makes scatter-add(a + b, u) (HandleAdd() in
+/// xla/hlo/transforms/simplifiers/algebraic_simplifier.cc), and differences from constants are such sums. What else reads a result may be removed before that, but for the function's return. Products,
+/// quotients and differences of other arrays are computed after the scatter, whatever it updates, and so is arithmetic that reads what other combiners made (looked at in the compiled modules of
+/// jaxlib 0.10.2: 26 forms of arithmetic behind scatter-add, -mul, -min and -max into zeros, ones and twos).
 std::string Policy::join_drawback(const Part& part, int kernel) const {
   const ProgramKernel& own = program_.kernel(kernel);
   if (options_.own_numerics || !combines_floats(own.op)) return "";
-  const auto& scatter = std::get<Scatter>(*own.op);
-  const bool updates_constants = scatter.init == InitKind::fill || is_filled(own.tensor(0));
+  if (std::get<Scatter>(*own.op).combiner != CombinerKind::add) return "";
   for (const int result : results_[kernel]) {
-    const bool adds = scatter.combiner == CombinerKind::add && !graph_.is_returned(result);
-    for (const int node : graph_.readers(result)) {
+    if (graph_.is_returned(result)) continue;
+    for (const int node : readers_in_xla(result)) {
       const std::string_view reader = graph_.operation(node);
-      if (std::ranges::binary_search(part.nodes, node) || !joins_scatters(reader)) continue;
-      if (updates_constants || (adds && (reader == "stablehlo.add" || reader == "stablehlo.subtract")))
+      if (!std::ranges::binary_search(part.nodes, node) && (reader == "stablehlo.add" || reader == "stablehlo.subtract"))
         return fmt::format("its result is read by {}, with which XLA makes one scatter of it", reader);
     }
   }

@@ -409,9 +409,9 @@ TEST(SplicePolicy, SumsOfZerosThatAreAddedToAnArrayStay) {
     const std::string text = zeros + sum + line("%r", operation, "%x, %s", kRows);
     return find(module_of(text, {{"%r", kRows}}), kOperators).kept;
   };
-  for (const char* const operation : {"add", "subtract", "multiply", "divide"})
+  for (const char* const operation : {"add", "subtract"})
     EXPECT_THAT(kept(operation), ElementsAre(HasSubstr("with which XLA makes one scatter of it"))) << operation;
-  EXPECT_THAT(kept("maximum"), IsEmpty());
+  for (const char* const operation : {"multiply", "divide", "maximum"}) EXPECT_THAT(kept(operation), IsEmpty()) << operation;
   EXPECT_THAT(find(module_of(zeros + sum, {{"%s", kRows}}), kOperators).kept, IsEmpty());
 }
 
@@ -444,6 +444,21 @@ TEST(SplicePolicy, SumsThatOnlyAnAdditionReadsStay) {
   EXPECT_THAT(kept("add", true, kOperators), IsEmpty()) << "the function returns it, too";
   EXPECT_THAT(kept("multiply", false, kOperators), IsEmpty());
   EXPECT_THAT(kept("add", false, kOwn), IsEmpty());
+}
+
+TEST(SplicePolicy, ProductsWithOneAreNothingBetweenASumAndAnAddition) {
+  const auto kept = [](const std::string& operation, const std::string& operands, const std::string& factor) {
+    const std::string text = "  %f = stablehlo.constant dense<" + factor + "> : tensor<10000x16xf32>\n" +
+                             scatter("%s", "%x", "%i", "%u") + line("%p", operation, operands, kRows) +
+                             line("%r", "add", "%p, %x", kRows);
+    return find(module_of(text, {{"%r", kRows}}), kOperators).kept;
+  };
+  for (const auto& [operation, operands] : {std::pair{"multiply", "%s, %f"}, {"multiply", "%f, %s"}, {"divide", "%s, %f"}}) {
+    EXPECT_THAT(kept(operation, operands, "1.0"), ElementsAre(HasSubstr("read by stablehlo.add, with which XLA makes one scatter")))
+        << operation << " " << operands;
+    EXPECT_THAT(kept(operation, operands, "0.5"), IsEmpty()) << operation << " " << operands;
+  }
+  EXPECT_THAT(kept("divide", "%f, %s", "1.0"), IsEmpty());
 }
 
 TEST(SplicePolicy, InLoopsTheSameRulesHold) {
@@ -507,10 +522,10 @@ TEST(SplicePolicy, WhatReadsTheResultsOfAShardMapXlaFusesWithIt) {
       ElementsAre(HasSubstr("with which XLA makes one scatter of it")));
 }
 
-TEST(SplicePolicy, ZerosFromOutsideOfAShardMap) {
-  const std::string sum = scatter("%s", "%c", "%j", "%v") + line("%n", "multiply", "%s, %c", kRows);
+TEST(SplicePolicy, OnesFromOutsideOfAShardMap) {
+  const std::string sum = scatter("%s", "%c", "%j", "%v") + line("%p", "multiply", "%s, %c", kRows) + line("%n", "add", "%p, %c", kRows);
   const std::string scalar =
-      "  %y = stablehlo.constant dense<0.0> : tensor<f32>\n  %z = stablehlo.broadcast_in_dim %y, dims = [] : (tensor<f32>) -> "
+      "  %y = stablehlo.constant dense<1.0> : tensor<f32>\n  %z = stablehlo.broadcast_in_dim %y, dims = [] : (tensor<f32>) -> "
       "tensor<10000x16xf32>\n";
   const auto kept = [&](const std::string& before, const std::string& first) {
     return find(module_of(before + shard_map(first, sum), {{"%m", kRows}}), kOperators).kept;
