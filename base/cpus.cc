@@ -2,10 +2,12 @@
 //
 // The rows are what LLVM 22's MCSubtargetInfo answers for each name; armv8.2-a, which is no CPU to LLVM, is its generic
 // CPU with the architecture v8.2-A (backends/llvm/codegen/codegen.cc). A CPU that is not in the table is described by
-// its architecture level and its features, so code for a new machine only lacks LLVM's scheduling model for it. `wide`
+// the one that is most like it and its features, so code for a new machine only lacks LLVM's scheduling model for it. `wide`
 // is false for CPUs whose clock 64-byte vectors lower (Skylake and Cascade Lake servers). Tested by
 // tests/unit/schedules/target_test.cc.
 #include "base/cpus.h"
+
+#include <bit>
 
 namespace strew::inline v0 {
 namespace {
@@ -90,6 +92,18 @@ const CpuInfo* find_cpu(std::string_view name) {
   for (const CpuInfo& cpu : kCpus)
     if (cpu.name == name) return &cpu;
   return nullptr;
+}
+
+const CpuInfo* most_like(FeatureSet features) {
+  const FeatureSet amd = bit_of(find_feature("sse4a", kX86));  // no other maker's CPUs have it
+  const auto is_possible = [&](const CpuInfo& cpu) {
+    const bool is_level = cpu.name.starts_with("x86-64");
+    return cpu.arch == kX86 && (cpu.features & ~features) == 0 && (is_level || ((cpu.features ^ features) & amd) == 0);
+  };
+  const CpuInfo* best = nullptr;
+  for (const CpuInfo& cpu : kCpus)
+    if (is_possible(cpu) && (best == nullptr || std::popcount(cpu.features) > std::popcount(best->features))) best = &cpu;
+  return best;
 }
 
 const FeatureInfo* find_feature(std::string_view name, std::string_view arch) {

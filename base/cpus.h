@@ -78,6 +78,8 @@ std::span<const CpuInfo> known_cpus();
 
 /// Null if the name is unknown.
 const CpuInfo* find_cpu(std::string_view name);
+/// The x86-64 CPU that has the most of these features and no other; of several, the first of the table, in which architecture levels are first. A CPU without sse4a is taken for none of AMD's.
+const CpuInfo* most_like(FeatureSet features);
 /// Null if the architecture has no feature of that name.
 const FeatureInfo* find_feature(std::string_view name, std::string_view arch);
 inline FeatureSet bit_of(const FeatureInfo* feature) { return FeatureSet{1} << (feature - known_features().data()); }

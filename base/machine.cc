@@ -1,7 +1,7 @@
 // See machine.h. Everything is detected once per process.
 //
 // The CPU's name comes from cpuid's family and model, or AArch64's MIDR_EL1, if the table (base/cpus) has them; otherwise
-// it is the highest architecture level that the features reach. On x86-64, features come from the compiler's cpuid
+// it is the CPU of the table that is most like it: virtual machines hide models, but not the features that programs need. On x86-64, features come from the compiler's cpuid
 // helper, which also checks that the operating system saves the registers, so what a hypervisor hides is missing here,
 // too; on AArch64 from the kernel's AT_HWCAP. The number of cores is that
 // of the affinity mask, reduced to the cgroup's CPU quota (v2 of the process's group, else v1). Cache sizes come from
@@ -78,12 +78,8 @@ std::string_view cpu_model() {
 }
 
 const CpuInfo& best_cpu(FeatureSet features) {
-  if (const CpuInfo* cpu = find_cpu(cpu_model())) return *cpu;
-  for (std::string_view level : {"x86-64-v4", "x86-64-v3", "x86-64-v2"}) {
-    const CpuInfo* cpu = find_cpu(level);
-    if ((cpu->features & ~features) == 0) return *cpu;
-  }
-  return *find_cpu("x86-64");
+  const CpuInfo* const cpu = find_cpu(cpu_model());
+  return cpu != nullptr ? *cpu : *most_like(features);
 }
 #else
 /// The kernel's words are the only source: instructions that a feature adds need not trap where it is absent.

@@ -49,6 +49,23 @@ TEST(Machine, RefusesAnotherArchitectureByName) {
   EXPECT_THAT(refusal("generic", "x86-64"), HasSubstr("its architecture is x86_64, this machine's is aarch64;"));
 }
 
+/// What a machine is taken for whose model nobody knows, and which has the features of that target.
+std::string_view taken_for(const std::string& target) { return most_like(features_of(target_of(target)))->name; }
+
+TEST(Machine, WithoutAKnownModelIsTakenForTheCpuThatIsMostLikeIt) {
+  EXPECT_EQ(taken_for("x86-64"), "x86-64");
+  EXPECT_EQ(taken_for("haswell"), "x86-64-v3");
+  EXPECT_EQ(taken_for("haswell-avx2"), "sandybridge");
+  EXPECT_EQ(taken_for("skylake-avx512"), "x86-64-v4");
+  EXPECT_EQ(taken_for("icelake-server"), "icelake-client");
+  EXPECT_EQ(taken_for("graniterapids"), "sapphirerapids");
+  EXPECT_EQ(taken_for("sapphirerapids+avx512vp2intersect"), "sapphirerapids");
+  EXPECT_EQ(taken_for("sapphirerapids-avx512fp16"), "icelake-client");
+  EXPECT_EQ(taken_for("znver5"), "znver5");
+  EXPECT_EQ(taken_for("znver5-avxvnni"), "znver4") << "and not alderlake, which has no sse4a";
+  EXPECT_EQ(taken_for("znver1-avx2"), "x86-64-v2");
+}
+
 TEST(Machine, RunsNative) { EXPECT_EQ(machine_can_run(target_of("native")).message(), ""); }
 
 #if defined(__x86_64__)

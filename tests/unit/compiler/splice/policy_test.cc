@@ -454,7 +454,8 @@ TEST(SplicePolicy, ProductsWithOneAreNothingBetweenASumAndAnAddition) {
     return find(module_of(text, {{"%r", kRows}}), kOperators).kept;
   };
   for (const auto& [operation, operands] : {std::pair{"multiply", "%s, %f"}, {"multiply", "%f, %s"}, {"divide", "%s, %f"}}) {
-    EXPECT_THAT(kept(operation, operands, "1.0"), ElementsAre(HasSubstr("read by stablehlo.add, with which XLA makes one scatter")))
+    EXPECT_THAT(kept(operation, operands, "1.0"),
+                ElementsAre(HasSubstr("read by stablehlo.add, with which XLA makes one scatter")))
         << operation << " " << operands;
     EXPECT_THAT(kept(operation, operands, "0.5"), IsEmpty()) << operation << " " << operands;
   }
@@ -523,7 +524,8 @@ TEST(SplicePolicy, WhatReadsTheResultsOfAShardMapXlaFusesWithIt) {
 }
 
 TEST(SplicePolicy, OnesFromOutsideOfAShardMap) {
-  const std::string sum = scatter("%s", "%c", "%j", "%v") + line("%p", "multiply", "%s, %c", kRows) + line("%n", "add", "%p, %c", kRows);
+  const std::string sum =
+      scatter("%s", "%c", "%j", "%v") + line("%p", "multiply", "%s, %c", kRows) + line("%n", "add", "%p, %c", kRows);
   const std::string scalar =
       "  %y = stablehlo.constant dense<1.0> : tensor<f32>\n  %z = stablehlo.broadcast_in_dim %y, dims = [] : (tensor<f32>) -> "
       "tensor<10000x16xf32>\n";
