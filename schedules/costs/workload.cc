@@ -112,6 +112,7 @@ Workload workload_of(const Plan& plan, const OpenExtents& open) {
   w.regroups = !plan.gather && combines_exactly(plan);
   w.operations = operations_of(plan);
   if (!plan.init.empty()) w.init_bytes = count(plan.init, open.table) * w.element_bytes;
+  w.is_filled = plan.init_kind == InitKind::fill;
   for (int i = 1; i < plan.pairs; ++i) {  // further pairs are as large as the first, or nearly
     const double more = bits(plan.tensors[static_cast<size_t>(plan.result(i))].dtype) / 8.0 / w.element_bytes;
     w.lines += w.lines / i * more;

@@ -29,6 +29,7 @@ struct Workload {
   double coordinates = 1;  ///< of the operand dim that the first window loop moves, which strategy clip shares out
   double operations = 1;   ///< instructions per vector besides loads and stores
   double init_bytes = 0;   ///< of the results, if they are filled or copied first
+  bool is_filled = false;  ///< it is filled
   double in_order =
       0;  ///< the part of the lines that follow the line before: all of slice updates, of sorted indices as many as lie densely
   bool gathers = false;
