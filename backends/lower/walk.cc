@@ -45,6 +45,7 @@ class Question {
   bool looks_ahead(const Entry& entry) const;
   bool has_little_code() const;
   bool drops_to_sinks() const;
+  bool has_sinks(const Entry& entry) const { return is_whole(entry) && drops_to_sinks(); }
   bool waits_for_sinks(const Entry& entry) const;
   bool is_short(const Entry& entry) const;
   bool has_index_lanes() const;
@@ -54,7 +55,7 @@ class Question {
   /// Has nearly every destination an update?
   bool reaches_most() const { return updates_per_element() >= 1; }
   bool folds_rows(const Entry& entry) const;
-  bool pays_lanes() const;
+  bool pays_lanes(const Entry& entry) const;
   bool may_be_rows(const Entry& entry) const;
   bool pays_packing(const Entry& entry) const;
 
@@ -97,9 +98,7 @@ bool Question::drops_to_sinks() const {
 }
 
 /// Would an update that is dropped wait for the one that was dropped before it, because they share a sink?
-bool Question::waits_for_sinks(const Entry& entry) const {
-  return is_whole(entry) && !plan.gather && drops_to_sinks() && reads_current();
-}
+bool Question::waits_for_sinks(const Entry& entry) const { return has_sinks(entry) && !plan.gather && reads_current(); }
 
 /// Is a window a run of constant length that a vector holds, whatever the index, and is nothing prefetched?
 bool Question::is_short(const Entry& entry) const {
@@ -109,7 +108,7 @@ bool Question::is_short(const Entry& entry) const {
          run.extent.factor * bytes(plan.indexed()) <= schedule.vector_bytes;
 }
 
-/// Signed indices of 32 or 64 bits (under wrap: 32, because 64-bit lanes would be divided one by one) of one tensor that are adjacent in memory, static
+/// Signed indices of 32 or 64 bits (under wrap: 32, because 64-bit lanes would be divided one by one), of each tensor adjacent in memory, static
 /// dims of up to 2^30, and results of a scatter that the innermost position loop does not move.
 bool Question::has_index_lanes() const {
   constexpr int64_t kMostStride = 4, kMostDim = int64_t{1} << 30;
@@ -118,26 +117,27 @@ bool Question::has_index_lanes() const {
   // of scalar code.
   if (target_.arch == "x86_64" && (features_of(target_) & feature_bit("sse4.2")) == 0) return false;
   if (source.components.empty() || plan.positions.empty()) return false;
-  const Component& first = source.components.front();
-  const bool narrow = first.dtype == DType::i32;
-  if (!narrow && first.dtype != DType::i64) return false;
+  const DType dtype = source.components.front().dtype;
+  const bool narrow = dtype == DType::i32;
+  if (!narrow && dtype != DType::i64) return false;
   if (!narrow && source.oob == OobPolicy::wrap) return false;
   const Loop& loop = plan.positions.back();
-  const Term& stride = loop.strides[static_cast<size_t>(first.tensor)];
-  if (!stride.is_static() || stride.factor < 1 || stride.factor > kMostStride) return false;
   for (int i = 0; i < plan.pairs && !plan.gather; ++i)
     if (!loop.strides[static_cast<size_t>(plan.result(i))].is(0)) return false;
-  // All components of kIndexLanes positions are loaded at once. So that the load does not reach beyond the end of the index array, the last
-  // component of a position must be directly followed by the next position.
-  const bool ends = stride.is(1) || std::ranges::any_of(source.components,
-                                                        [&](const Component& c) { return c.index_offset.is(stride.factor - 1); });
-  if (!ends) return false;
   for (size_t k = 0; k < source.components.size(); ++k) {
     const Component& c = source.components[k];
-    const bool fits = c.dim.is_static() && c.window.is_static() && c.dim.factor >= 1 && c.dim.factor <= kMostDim;
-    const bool beside =
-        c.tensor == first.tensor && c.index_offset.is_static() && (stride.is(1) || c.index_offset.factor < stride.factor);
-    if (!fits || !beside || rules()[k] == PlaceRule::cut || rules()[k] == PlaceRule::split) return false;
+    const bool fits =
+        c.dtype == dtype && c.dim.is_static() && c.window.is_static() && c.dim.factor >= 1 && c.dim.factor <= kMostDim;
+    if (!fits || rules()[k] == PlaceRule::cut || rules()[k] == PlaceRule::split) return false;
+    const Term& stride = loop.strides[static_cast<size_t>(c.tensor)];
+    if (!stride.is_static() || stride.factor < 1 || stride.factor > kMostStride || !c.index_offset.is_static()) return false;
+    if (stride.is(1)) continue;
+    // All components of kIndexLanes positions that lie in this tensor are loaded at once. So that the load does not reach beyond the end of the index array, the last
+    // component of a position must be directly followed by the next position.
+    const bool ends = std::ranges::any_of(source.components, [&](const Component& other) {
+      return other.tensor == c.tensor && other.index_offset.is(stride.factor - 1);
+    });
+    if (!ends || c.index_offset.factor >= stride.factor) return false;
   }
   return true;
 }
@@ -217,12 +217,12 @@ bool Question::folds_rows(const Entry& entry) const {
 }
 
 /// Offsets of single elements in vectors: policy clamp then costs no more than trusted indices do, and wrap is a multiplication by the reciprocal
-/// instead of a division behind a branch. Policies skip and fill go through a sink one position at a time, which is cheaper as long as few indices
-/// are out of bounds (bench/policies).
-bool Question::pays_lanes() const {
+/// instead of a division behind a branch. Under policies skip and fill, the elements of what is dropped lie in sinks, one for each lane.
+bool Question::pays_lanes(const Entry& entry) const {
   if (plan.pairs != 1 || !plan.window.empty() || has_row_values(plan) || is_packed(plan.indexed()) || !has_index_lanes())
     return false;
-  if (!all_rules(PlaceRule::clamped) && !all_rules(PlaceRule::wrapped)) return false;
+  const bool drops = all_rules(PlaceRule::fits) || all_rules(PlaceRule::inside);
+  if (!all_rules(PlaceRule::clamped) && !all_rules(PlaceRule::wrapped) && !(drops && has_sinks(entry))) return false;
   const auto at = static_cast<size_t>(plan.indexed());
   return plan.positions.back().strides[at].is(0) &&
          std::ranges::all_of(plan.primary().components, [&](const Component& c) { return c.strides[at].is_static(); });
@@ -299,11 +299,12 @@ void choose_order(Kernel& kernel, const Target& target) {
       entry.walk.way = Walk::Way::row_folds;
     } else if (q.has_one_source() && q.pays_register()) {
       entry.walk.way = Walk::Way::register_run;
-    } else if (q.has_one_source() && q.pays_lanes()) {
+    } else if (q.has_one_source() && q.pays_lanes(entry)) {
       entry.walk.way = Walk::Way::index_lanes;
+      entry.walk.sinks = q.has_sinks(entry);
     } else {
       if (q.has_one_source() && q.may_be_rows(entry)) entry.walk.way = Walk::Way::equal_lanes;
-      entry.walk.sinks = q.is_whole(entry) && q.drops_to_sinks();
+      entry.walk.sinks = q.has_sinks(entry);
     }
   }
 }

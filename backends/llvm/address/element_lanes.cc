@@ -2,6 +2,8 @@
 // Tested by tests/differential and tests/golden/machine_code_test.cc.
 #include "backends/llvm/address/element_lanes.h"
 
+#include "backends/llvm/address/window.h"
+
 namespace strew::inline v0 {
 using llvm::Value;
 using lowered::kIndexLanes;
@@ -23,11 +25,17 @@ ElementLanes::ElementLanes(Frame& frame, const Pointers& p) : f_(frame), offsets
     const int64_t bytes = placement.source.components[k].strides[at].factor * f_.element_bytes(tensor);
     offsets_ = f_.e.b.CreateAdd(offsets_, f_.e.b.CreateMul(start, splat(f_, f_.e.i64(bytes))));
   }
+  if (!f_.entry.walk.sinks || placement.inside == nullptr) return;
+  Value* const elements = f_.e.b.CreateGEP(f_.e.b.getInt8Ty(), p[at], offsets_);  // not in bounds where the policy drops
+  addresses_ = f_.e.b.CreateSelect(placement.inside, elements, sinks_of_lanes(f_, kIndexLanes));
 }
 
 Pointers ElementLanes::moved(Pointers p, int lane) const {
   Value*& element = p[static_cast<size_t>(f_.indexed())];
-  element = f_.e.at(element, f_.e.b.CreateExtractElement(offsets_, static_cast<uint64_t>(lane)));
+  if (addresses_ != nullptr)
+    element = f_.e.b.CreateExtractElement(addresses_, static_cast<uint64_t>(lane));
+  else
+    element = f_.e.at(element, f_.e.b.CreateExtractElement(offsets_, static_cast<uint64_t>(lane)));
   return p;
 }
 

@@ -11,12 +11,14 @@ class ElementLanes {
  public:
   /// Emits the computation for lowered::kIndexLanes positions. p: pointers at the first of them.
   ElementLanes(Frame& frame, const Pointers& p);
-  /// p: pointers at position number `lane` of these. Returns them with the indexed tensor's pointer moved to that position's element.
+  /// p: pointers at position number `lane` of these. Returns them with the indexed tensor's pointer moved to that position's element, or to a sink if the policy drops it.
   Pointers moved(Pointers p, int lane) const;
 
  private:
   Frame& f_;
   llvm::Value* offsets_;  ///< a vector of i64: per position, bytes from the indexed tensor's pointer to the element
+  llvm::Value* addresses_ =
+      nullptr;  ///< a vector of pointers: per position, the element or its sink; null: the policy drops nothing
 };
 
 }  // namespace strew::inline v0

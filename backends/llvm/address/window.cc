@@ -185,9 +185,9 @@ class WindowEmitter {
 
 constexpr int64_t kWidestSink = 16;  // bytes of the widest element
 
-/// An element on the call's stack for dropped stores. It is zero at first, and no result depends on it.
-Value* sink_element(Frame& f) {
-  llvm::AllocaInst* memory = f.e.slot(llvm::ArrayType::get(f.e.b.getInt8Ty(), kWidestSink));
+/// Elements on the call's stack for dropped stores, kWidestSink bytes apart. They are zero at first, and no result depends on them.
+Value* sink_elements(Frame& f, int count) {
+  llvm::AllocaInst* memory = f.e.slot(llvm::ArrayType::get(f.e.b.getInt8Ty(), static_cast<uint64_t>(kWidestSink * count)));
   memory->setAlignment(llvm::Align(kWidestSink));
   return memory;
 }
@@ -210,7 +210,7 @@ void redirect_to_sink(Frame& f, Value* inside, Pointers& p) {
     at = f.e.b.CreateSelect(inside, at, sink);
   };
   if (f.plan.gather) return redirect(f.plan.operand(0), fill_element(f));
-  for (int i = 0; i < f.plan.pairs; ++i) redirect(f.plan.result(i), sink_element(f));
+  for (int i = 0; i < f.plan.pairs; ++i) redirect(f.plan.result(i), sink_elements(f, 1));
 }
 
 /// The iteration of `loop` that stands at the operand coordinate in field `argument` of strew_args. `shift` is added to the start of the
@@ -345,6 +345,14 @@ class Segments {
 void for_segments(Frame& f, const Placements* placements, const Pointers& p, const Found& found, size_t level, WindowCut cut,
                   llvm::function_ref<void(const Pointers& p, const Found& found, Value* lo, Value* hi)> body) {
   Segments(f, placements, level, cut, body).emit(p, found);
+}
+
+Value* sinks_of_lanes(Frame& f, int lanes) {
+  const auto count = static_cast<unsigned>(lanes);
+  if (f.plan.gather) return f.e.b.CreateVectorSplat(count, fill_element(f));
+  llvm::SmallVector<llvm::Constant*, 8> offsets;
+  for (int lane = 0; lane < lanes; ++lane) offsets.push_back(f.e.b.getInt64(static_cast<uint64_t>(kWidestSink * lane)));
+  return f.e.b.CreateGEP(f.e.b.getInt8Ty(), sink_elements(f, lanes), llvm::ConstantVector::get(offsets));
 }
 
 void emit_whole_window(Frame& f, const Pointers& p) { WindowEmitter(f, f.kernel.update, nullptr, WindowCut::none).emit(p); }

@@ -43,6 +43,10 @@ using WindowBody = llvm::function_ref<void(const lowered::Body& body, const Poin
 /// before the components move them. `body` emits the window; empty: loops of the plan are emitted.
 void emit_window(Frame& frame, const Pointers& p, WindowBody body = {});
 
+/// The addresses of the elements that stand for those which the policy drops (Walk::sinks), a vector of so many: of a scatter elements on the call's stack, which are zero at first, and no
+/// result depends on them; of a gather, all of the same copy of the fill value.
+llvm::Value* sinks_of_lanes(Frame& frame, int lanes);
+
 /// Emits the whole window without a policy. p: pointers at its first element.
 void emit_whole_window(Frame& frame, const Pointers& p);
 

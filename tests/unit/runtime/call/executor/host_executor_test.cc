@@ -150,7 +150,7 @@ TEST(HostExecutor, LoopsMayRunAtTheSameTimeAndInsideEachOther) {
 
 /// A histogram of weights with many rows twice, large enough for several threads.
 struct Sums {
-  static constexpr int64_t kRows = 2000, kWidth = 16, kCount = 40000;
+  static constexpr int64_t kRows = 2000, kWidth = 16, kCount = 400000;  // worth several threads on every machine
   Sums() {
     std::mt19937 random(7);
     for (int32_t& index : indices) index = static_cast<int32_t>(random() % kRows);
