@@ -201,16 +201,23 @@ TEST_F(MachineCode, ElementsWithEqualIndicesAreRows) {
 }
 
 TEST_F(MachineCode, DroppedElementsAreParkedNotBranchedOver) {
-  const Op op = built(scatter_rows(f32({4096}), i32({kUpdates}), f32({kUpdates}))
-                          .combine(CombinerKind::add)
-                          .in_place()
-                          .oob(OobPolicy::skip_element));
-  const std::string text = code(op, EntryKind::range, "prefetch=0");
-  EXPECT_GE(count(text, "vaddss"), 9) << text;  // eight, and one of those that are left over at the end
-  EXPECT_GE(count(text, "vblendvp[sd]|vpblendvb|vpand\\w*|vandp[sd]"), 2)
-      << text;                                    // four addresses each: of elements, or of sinks
-  EXPECT_EQ(count(text, "cmov\\w*"), 1) << text;  // of what is left over
-  EXPECT_LE(count(text, "j\\w*"), 8) << text;     // of the loops
+  const auto sum = [](int64_t elements, const std::string& knobs) {
+    const Op op = built(scatter_rows(f32({elements}), i32({kUpdates}), f32({kUpdates}))
+                            .combine(CombinerKind::add)
+                            .in_place()
+                            .oob(OobPolicy::skip_element));
+    return code(op, EntryKind::range, knobs);
+  };
+  const std::string text = sum(4096, "prefetch=0");
+  const int updates = count(text, "vaddss");
+  EXPECT_GE(updates, 4) << text;
+  EXPECT_EQ(count(text, "cmov\\w*"), updates) << text;
+  EXPECT_LE(count(text, "j\\w*"), 5);  // of the loop itself
+  const std::string large = sum(1'000'000, "prefetch=0");
+  EXPECT_EQ(count(large, "vaddss"), 9) << large;               // eight, and one of those that are left over at the end
+  EXPECT_GE(count(large, "vblendvpd|vpblendvb"), 2) << large;  // four addresses each: of elements, or of sinks
+  EXPECT_EQ(count(large, "cmov\\w*"), 1) << large;             // of what is left over
+  EXPECT_EQ(count(sum(1'000'000, "prefetch=32"), "vblendvpd|vpblendvb"), 0) << "what is prefetched is done one after the other";
 }
 
 TEST_F(MachineCode, RunsOfEqualIndicesStayInARegister) {
@@ -330,11 +337,18 @@ TEST_F(MachineCode, ElementsAreClampedAndWrappedEightAtATime) {
 }
 
 TEST_F(MachineCode, FilledElementsAreChosenNotBranchedTo) {
-  const Op op = built(gather_rows(f32({4096}), i32({kUpdates})).fill(OobPolicy::fill_element, Scalar::of(0.0F)));
-  const std::string text = code(op, EntryKind::range);
-  EXPECT_GE(count(text, "vblendvp[sd]|vpblendvb"), 2) << text;  // four addresses each: of elements, or of the fill value
-  EXPECT_GE(count(text, "vpextrq|vmovq"), 8) << text;
-  EXPECT_LE(count(text, "j\\w*"), 8) << text;  // of the loops, and of what is left over at the end
+  const auto gather = [](bool from_end) {
+    const Op op = built(
+        gather_rows(f32({4096}), i32({kUpdates})).fill(OobPolicy::fill_element, Scalar::of(0.0F)).normalize_negative(from_end));
+    return code(op, EntryKind::range, "prefetch=0");
+  };
+  const std::string text = gather(false), lanes = gather(true);
+  const int chosen = count(text, "cmov\\w*");
+  EXPECT_GE(chosen, 8) << text;
+  EXPECT_LE(count(text, "j\\w*"), 5) << text;                  // of the loop itself
+  EXPECT_GE(count(lanes, "vblendvpd|vpblendvb"), 2) << lanes;  // four addresses each: of elements, or of the fill value
+  EXPECT_GE(count(lanes, "vpextrq|vmovq"), 8) << lanes;
+  EXPECT_LE(count(lanes, "j\\w*"), 8) << lanes;  // of the loops, and of what is left over at the end
 }
 
 TEST_F(MachineCode, Bf16IsRoundedByIntegerCode) {
