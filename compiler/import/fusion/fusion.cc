@@ -100,6 +100,7 @@ Status fuse_program(Program& program, const ImportOptions& options) {
     for_each(1, "updates", [&](int) { fuse_updates(context); });
   }
   for_each(1, "look-ups", [&](int) { fuse_lookups(context, options); });
+  for_each(kernels(), "repeated updates", [&](int k) { fuse_repeated_updates(context, k); });
   if (is_native) for_each(computes, "reductions", [&](int c) { fuse_reduction(context, c, options); });
   // From the last Compute to the first, so that the last operation of a chain takes the whole chain. If a chain has
   // more nodes than a graph may have, it is examined again from each of its operations; kMostLooked bounds that work.

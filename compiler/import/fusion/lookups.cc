@@ -6,6 +6,9 @@
 // are bytes per row: a row of a table that is larger than a cache costs whole lines, and rows that are stored lie one behind the other. The rule is the
 // same on every machine, so that a file becomes the same kernels, and the same library, wherever it is read.
 //
+// Updates that a broadcast makes of rows, repeating each along index positions, are a look-up of these rows by index vectors without components: so is the gradient of a sum of rows, which gives
+// each of them the same.
+//
 // The gather's own expression has moved into the scatter before (fuse.cc), or keeps the two apart. Tested by
 // tests/unit/compiler/import/fusion/fusion_lookups_test.cc and tests/golden/fusion_test.cc.
 #include <fmt/format.h>
@@ -17,6 +20,7 @@
 #include "base/assign.h"
 #include "compiler/import/fusion/steps.h"
 #include "compiler/import/importer.h"
+#include "compiler/op/access_dims.h"
 #include "compiler/op/dims.h"
 #include "strew/tensor.h"
 
@@ -56,7 +60,8 @@ struct Fused {
   std::vector<int> tensors;
   OobPolicy policy;  ///< of the look-up
 };
-Expected<Fused> with_lookup(const FusionContext& context, const Reading& reading, int gather, Gather rows) {
+/// `read`: the tensors of the gather.
+Expected<Fused> with_lookup(const FusionContext& context, const Reading& reading, const std::vector<int>& read, Gather rows) {
   const ProgramKernel& to = context.kernel(reading.scatter);
   Lookup lookup{reading.slot.role, reading.slot.index, std::move(rows)};
   Fused out{std::get<Scatter>(*to.op), {}, lookup.gather.oob};
@@ -65,7 +70,6 @@ Expected<Fused> with_lookup(const FusionContext& context, const Reading& reading
   const auto place_of = std::count_if(out.op.lookups.begin(), out.op.lookups.end(), before);
   out.op.lookups.insert(out.op.lookups.begin() + place_of, std::move(lookup));
   Tensors tensors = tensors_of(to);
-  const std::vector<int> read = context.kernel(gather).tensors();
   tensors.bound[reading.at] = read[0];
   tensors.of_lookups.insert(tensors.of_lookups.begin() + place_of, {read.begin() + 1, read.end()});
   for (const std::vector<int>& indices : tensors.of_lookups)
@@ -94,6 +98,61 @@ std::optional<RowCosts> row_costs(const Gather& gather, int64_t readers) {
   return RowCosts{readers * found, found + (readers + 1) * *row};
 }
 
+bool can_look_up(const Op& op, const TensorSlot& slot) {
+  return (slot.role == Role::updates || slot.role == Role::extra) && lookup_of(op, slot.role, slot.index) == nullptr;
+}
+/// `op`: the kernel's, into which the slots point.
+std::vector<Reading> readings_of(int kernel, const Op& op) {
+  std::vector<Reading> out;
+  if (!is_scatter(op)) return out;
+  const std::vector<TensorSlot> slots = input_slots(op);
+  for (size_t i = 0; i < slots.size(); ++i)
+    if (can_look_up(op, slots[i])) out.push_back({kernel, slots[i], i});
+  return out;
+}
+
+/// The rows of `table` that a broadcast repeats along index positions, `positions` of these having dims of their own, as a gather of index vectors without components: its batching dims are
+/// the positions' dims along which the rows differ. Nothing if what repeats are parts of rows, or extents are open.
+std::optional<Gather> repeated_rows(const BroadcastOp& broadcast, const TensorType& table, const TensorType& updates,
+                                    const AccessDims& access) {
+  if (!is_static(table.dims) || !is_static(updates.dims) || access.window.empty() || broadcast.takes_shape) return std::nullopt;
+  if (!std::ranges::is_sorted(broadcast.dims)) return std::nullopt;
+  const auto is_row = [&](int64_t d) { return access.slices[static_cast<size_t>(d)].operand_dim >= 0; };
+  const auto rank = static_cast<int64_t>(updates.dims.size());
+  if (!is_row(rank - 1)) return std::nullopt;
+  Gather out{.operand = table,
+             .indices = {DType::i32, {}, {}},
+             .more_indices = {},
+             .extras = {},
+             .result = {updates.dtype, updates.dims, {}},
+             .dims = {},
+             .slice_sizes = {},
+             .expr = {}};
+  std::vector<int64_t> position_of(updates.dims.size(), -1);
+  for (int64_t d = 0; d < rank; ++d) {
+    if (is_row(d)) {
+      out.dims.window_dims.push_back(d);
+      continue;
+    }
+    position_of[static_cast<size_t>(d)] = std::ssize(out.indices.dims);
+    out.indices.dims.push_back(updates.dims[static_cast<size_t>(d)]);
+  }
+  out.dims.index_vector_dim = std::ssize(out.indices.dims);
+  out.indices.dims.push_back(0);
+  int64_t rows = 0;
+  for (size_t from = 0; from < table.dims.size(); ++from) {
+    const int64_t to = broadcast.dims[from];
+    if (table.dims[from] != updates.dims[static_cast<size_t>(to)]) return std::nullopt;  // an extent of 1 that repeats
+    out.slice_sizes.push_back(is_row(to) ? table.dims[from] : 1);
+    rows += is_row(to) ? 1 : 0;
+    if (is_row(to)) continue;
+    out.dims.operand_batching_dims.push_back(static_cast<int64_t>(from));
+    out.dims.indices_batching_dims.push_back(position_of[static_cast<size_t>(to)]);
+  }
+  if (rows != std::ssize(out.dims.window_dims)) return std::nullopt;
+  return out;
+}
+
 class LookupFusion {
  public:
   LookupFusion(const FusionContext& context, const ImportOptions& options)
@@ -112,19 +171,6 @@ class LookupFusion {
   }
 
  private:
-  static bool can_look_up(const Op& op, const TensorSlot& slot) {
-    return (slot.role == Role::updates || slot.role == Role::extra) && lookup_of(op, slot.role, slot.index) == nullptr;
-  }
-  /// `op`: the kernel's, into which the slots point.
-  static std::vector<Reading> readings_of(int kernel, const Op& op) {
-    std::vector<Reading> out;
-    if (!is_scatter(op)) return out;
-    const std::vector<TensorSlot> slots = input_slots(op);
-    for (size_t i = 0; i < slots.size(); ++i)
-      if (can_look_up(op, slots[i])) out.push_back({kernel, slots[i], i});
-    return out;
-  }
-
   void refuse(const Reading& reading, int gather, const std::string& why) const {
     context_.program.edit_kernel(reading.scatter)
         ->notes.push_back(fmt::format("not looked up: the result of {}: {}", place(context_.kernel(gather).location), why));
@@ -144,7 +190,7 @@ class LookupFusion {
         return refuse(reading, gather, why);
       }
     }
-    Expected<Fused> fused = with_lookup(context_, reading, gather, *rows);
+    Expected<Fused> fused = with_lookup(context_, reading, context_.kernel(gather).tensors(), *rows);
     if (!fused.ok()) return refuse(reading, gather, fused.status().message());
     apply(reading, gather, *rows, std::move(*fused), all);
     if (context_.program.readers(value) > 0) return;
@@ -160,7 +206,7 @@ class LookupFusion {
       const Op op = context_.kernel(scatter).op;
       for (const Reading& reading : readings_of(scatter, op)) {
         if (context_.kernel(scatter).tensor(reading.at) != value) continue;
-        const Expected<Fused> fused = with_lookup(context_, reading, gather, rows);
+        const Expected<Fused> fused = with_lookup(context_, reading, context_.kernel(gather).tensors(), rows);
         if (!fused.ok()) return fmt::format("another scatter reads it, which cannot: {}", fused.status().message());
       }
     }
@@ -221,5 +267,24 @@ Expected<Gather> lookup_of_gather(const FusionContext& context, int number, int 
 }
 
 void fuse_lookups(const FusionContext& context, const ImportOptions& options) { LookupFusion(context, options).run(); }
+
+void fuse_repeated_updates(const FusionContext& context, int number) {
+  const Op op = context.kernel(number).op;  // as it is before
+  for (const Reading& reading : readings_of(number, op)) {
+    const ProgramKernel& kernel = context.kernel(number);
+    const Compute* const compute = context.program.compute_of<BroadcastOp>(kernel.tensor(reading.at));
+    if (reading.slot.role != Role::updates || compute == nullptr) continue;
+    const int table = compute->arguments[0];
+    const std::string where = place(compute->location);
+    auto rows = repeated_rows(*compute->as<BroadcastOp>(), context.reader.type(table), *reading.slot.type, kernel.op.access());
+    if (!rows) continue;
+    const int none = context.program.add_constant({.type = rows->indices});
+    Expected<Fused> fused = with_lookup(context, reading, {table, none}, std::move(*rows));
+    if (!fused.ok()) continue;
+    replace_op(
+        context, number, std::move(fused->op), fused->tensors, ComputeDisposition::folded,
+        fmt::format("folded: the rows of updates {} are read where they lie, and not repeated by {}", reading.slot.index, where));
+  }
+}
 
 }  // namespace strew::inline v0::fusion

@@ -78,6 +78,8 @@ void fuse_updates(const FusionContext& context);
 Expected<Gather> lookup_of_gather(const FusionContext& context, int kernel, int value, int readers, const ImportOptions& options);
 /// Merges gathers whose results only scatters read: the scatters look their rows up.
 void fuse_lookups(const FusionContext& context, const ImportOptions& options);
+/// Makes look-ups of updates that a broadcast makes of rows, so that these are not repeated in memory.
+void fuse_repeated_updates(const FusionContext& context, int kernel);
 // reductions.cc
 /// Merges `compute` if it reduces what a gather gives, or what elementwise operations make of that, over index positions: a scatter looks the rows up.
 void fuse_reduction(const FusionContext& context, int compute, const ImportOptions& options);

@@ -50,6 +50,43 @@ TEST(FusionLookups, MessagesAlongEdges) {
   EXPECT_THAT(text, HasSubstr("extras=[per_position:f32[5]]"));
 }
 
+/// x[7,4] is the sum of itself and of %v[2,3,4], which `compute` makes of rows u[2,4] or columns w[2,3], at j[2,3,1].
+std::string bags(const std::string& compute) {
+  return "func.func @main(%x: tensor<7x4xf32>, %j: tensor<2x3x1xi32>, %u: tensor<2x4xf32>, %w: tensor<2x3xf32>) -> "
+         "tensor<7x4xf32> {\n" +
+         compute +
+         "\n  %r = \"stablehlo.scatter\"(%x, %j, %v) <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [2], "
+         "inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 2>}> ({\n"
+         "  ^bb0(%a: tensor<f32>, %b: tensor<f32>):\n    %s = stablehlo.add %a, %b : tensor<f32>\n    stablehlo.return %s : "
+         "tensor<f32>\n"
+         "  }) : (tensor<7x4xf32>, tensor<2x3x1xi32>, tensor<2x3x4xf32>) -> tensor<7x4xf32>\n  return %r : tensor<7x4xf32>\n}\n";
+}
+std::string repeated(const std::string& dims, const std::string& of, const std::string& type) {
+  return "  %v = stablehlo.broadcast_in_dim " + of + ", dims = " + dims + " : (" + type + ") -> tensor<2x3x4xf32>";
+}
+
+TEST(FusionLookups, RowsThatRepeatAlongPositionsAreReadWhereTheyLie) {
+  const Lists indices{{0, 2, 6, 3, 3, 3}, {6, -1, 3, 7, 100, 0}, {INT32_MAX, INT32_MIN, 0, 0, 0, 0}};
+  const std::string text = folded(bags(repeated("[0, 2]", "%u", "tensor<2x4xf32>")), indices);
+  EXPECT_THAT(text,
+              HasSubstr("lookups=[updates(0)=gather(operand=f32[2,4] indices=i32[2,3,0] result=f32[2,3,4] offset_dims=[2] "
+                        "operand_batching_dims=[0] start_indices_batching_dims=[0] index_vector_dim=2 slice_sizes=[1,4])]"));
+  EXPECT_THAT(
+      text,
+      HasSubstr(
+          "folded: the rows of updates 0 are read where they lie, and not repeated by stablehlo.broadcast_in_dim of line 2"));
+  const std::string row =
+      "  %l = stablehlo.slice %u [1:2, 0:4] : (tensor<2x4xf32>) -> tensor<1x4xf32>\n"
+      "  %o = stablehlo.reshape %l : (tensor<1x4xf32>) -> tensor<4xf32>\n";
+  EXPECT_THAT(folded(bags(row + repeated("[2]", "%o", "tensor<4xf32>")), indices),
+              HasSubstr("gather(operand=f32[4] indices=i32[2,3,0]"));
+  for (const std::string& other : {repeated("[0, 1]", "%w", "tensor<2x3xf32>"),  // an element along each row
+                                   row + repeated("[1, 2]", "%l", "tensor<1x4xf32>")}) {
+    const std::string stays = folded(bags(other), indices);
+    EXPECT_THAT(stays, Not(HasSubstr("lookups"))) << other;
+  }
+}
+
 TEST(FusionLookups, EveryPolicyKeepsItsMeaning) {
   for (const OobPolicy reads :
        {OobPolicy::clamp, OobPolicy::wrap, OobPolicy::error, OobPolicy::fill_element, OobPolicy::fill_window})

@@ -258,7 +258,8 @@ TEST(Fuse, WhatSomethingElseReadsStays) {
 }
 
 TEST(Fuse, NeedsAnUpdateAndANamedCombinerForWide) {
-  EXPECT_THAT(folded(accumulating("  %v = stablehlo.broadcast_in_dim %b, dims = [1] : (tensor<4xbf16>) -> tensor<6x4xbf16>")),
+  EXPECT_THAT(folded(accumulating("  %c = stablehlo.multiply %b, %b : tensor<4xbf16>\n"
+                                  "  %v = stablehlo.broadcast_in_dim %c, dims = [1] : (tensor<4xbf16>) -> tensor<6x4xbf16>")),
               HasSubstr("combiner=add)\nleft 1"));
   ImportOptions wide;
   wide.override_accumulate = true;
