@@ -114,7 +114,7 @@ const Backend* npu_a5_backend();
 std::string_view generator_version();
 
 /// The symbol of a kernel: "strew_" and 32 hex digits. They are a hash of everything that the code depends on: the texts of the op's identity
-/// (compiler/rewrite), of the schedule and of the target, the backend and generator_version(). The machine that builds is not part of it.
+/// (compiler/rewrite), of the schedule and of the target, the backend, generator_version() and STREW_ABI_VERSION. The machine that builds is not part of it.
 std::string kernel_symbol(const std::string& identity, const Schedule& schedule, const Target& target, std::string_view backend);
 
 }  // namespace strew::inline v0

@@ -2,6 +2,8 @@
 // first backend of the list that can build the kernel; a backend that the caller names must be able to build it. A new
 // backend is a folder, a line in backend.h and one here. Tested by tests/unit/backends/kernel_test.cc.
 #include "backends/backend.h"
+
+#include "strew/abi.h"
 #include "strew/text.h"
 
 namespace strew::inline v0 {
@@ -28,7 +30,7 @@ std::string_view generator_version() { return STREW_GENERATOR_VERSION; }
 
 std::string kernel_symbol(const std::string& identity, const Schedule& schedule, const Target& target, std::string_view backend) {
   std::string text = identity + "\n" + print(schedule) + "\n" + print(target) + "\n";
-  text += std::string(backend) + "\n" + std::string(generator_version());
+  text += std::string(backend) + "\n" + std::string(generator_version()) + "\n" + std::to_string(STREW_ABI_VERSION);
   return "strew_" + to_hex(hash_text(text));
 }
 

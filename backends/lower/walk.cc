@@ -259,8 +259,9 @@ bool Question::pays_lanes(const Entry& entry) const {
 ///
 /// With prefetches, all of these take longer.
 bool Question::pays_sinks_of_lanes() const {
+  constexpr int64_t kLarge = 1 << 20;  // bytes: more than most second-level caches have. What a machine has must not decide which code a symbol names
   if (schedule.prefetch > 0) return false;
-  const bool is_large = table_elements() > target_.l2_bytes / bytes(plan.indexed());
+  const bool is_large = table_elements() > kLarge / bytes(plan.indexed());
   if (!plan.gather) return is_large && reads_current();
   const std::vector<Component>& components = plan.primary().components;
   return is_large || components.size() > 1 || components.front().dtype != DType::i32 || components.front().normalize_negative;

@@ -17,6 +17,7 @@
 #include "base/number.h"
 #include "base/strides.h"
 #include "compiler/op/access_dims.h"
+#include "compiler/op/combiner.h"
 #include "compiler/op/dims.h"
 #include "compiler/program/cut.h"
 #include "compiler/splice/exact.h"
@@ -49,6 +50,16 @@ bool combines_floats(const VerifiedOp& op) {
   if (scatter == nullptr || scatter->combiner == CombinerKind::assign) return false;
   const DType dtype = scatter->results[0].dtype;
   return is_float(dtype) || is_complex(dtype);
+}
+
+/// Is what the scatter makes of an element a sum of what it held? The operations before it may have become part of its expression.
+bool adds_to_current(const Scatter& scatter) {
+  const Expr graph = combine_graph(Op(scatter));
+  return std::ranges::any_of(graph.results, [&](int32_t result) {
+    const ExprNode& sum = graph.node(result);
+    return sum.op == ExprOp::add &&
+           std::ranges::any_of(sum.args, [&](int32_t n) { return n >= 0 && graph.node(n).op == ExprOp::current; });
+  });
 }
 
 /// The dtypes of which XLA's memory is not strew's.
@@ -308,7 +319,7 @@ std::string Policy::operand_drawback(const Part& part, int kernel) const {
 std::string Policy::join_drawback(const Part& part, int kernel) const {
   const ProgramKernel& own = program_.kernel(kernel);
   if (options_.own_numerics || !combines_floats(own.op)) return "";
-  if (std::get<Scatter>(*own.op).combiner != CombinerKind::add) return "";
+  if (!adds_to_current(std::get<Scatter>(*own.op))) return "";
   for (const int result : results_[kernel]) {
     if (graph_.is_returned(result)) continue;
     for (const int node : readers_in_xla(result)) {

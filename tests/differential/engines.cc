@@ -170,10 +170,8 @@ Expected<std::vector<Engine>> EngineRoom::build(const Op& op, Rng rng, std::opti
   STREW_ASSIGN(const Plan plan, canonical_plan(verified));
   KernelOptions options;
   const std::string& target_name = rng.pick(targets());
-  STREW_ASSIGN(Target target, parse_target(target_name));
+  STREW_ASSIGN(const Target target, parse_target(target_name));
   options.threads = kThreadCounts[rng.below(std::size(kThreadCounts))];
-  // Elements of tables that are larger than the second-level cache are placed in another way (backends/lower/walk.cc), and tables here are small. Half of the numbers of threads are odd.
-  if (options.threads % 2 == 1) target.l2_bytes = 256;
   options.target = target;
   const Schedule usual = choose_schedule(plan, target, options.threads);
   // Whether a call that only checks indices may skip the phases is decided when its kernel is built, so this limit is

@@ -446,6 +446,16 @@ TEST(SplicePolicy, SumsThatOnlyAnAdditionReadsStay) {
   EXPECT_THAT(kept("add", false, kOwn), IsEmpty());
 }
 
+TEST(SplicePolicy, SumsOfProductsThatAnAdditionReadsStay) {
+  const std::string product = line("%p", "multiply", "%u, %u", kPicked) + scatter("%s", "%x", "%i", "%p");
+  const auto kept = [&](const std::string& reader) {
+    return find(module_of(product + line("%r", reader, "%s, %x", kRows), {{"%r", kRows}}), kFused).kept;
+  };
+  EXPECT_THAT(kept("add"), ElementsAre(HasSubstr("with which XLA makes one scatter of it")))
+      << "the product is part of the combiner";
+  EXPECT_THAT(kept("multiply"), IsEmpty());
+}
+
 TEST(SplicePolicy, ProductsWithOneAreNothingBetweenASumAndAnAddition) {
   const auto kept = [](const std::string& operation, const std::string& operands, const std::string& factor) {
     const std::string text = "  %f = stablehlo.constant dense<" + factor + "> : tensor<10000x16xf32>\n" +
