@@ -67,7 +67,8 @@ double streaming_line(const CostQuestion& q, const ThreadShare& share) {
 /// What a line waits for that is stored past the caches while they have it, because the result was filled before, or copied by stores that went through them: it is written to memory first. On a Xeon
 /// with 480 MiB of last-level cache, 8,192 rows of 2 KiB of a result of 32 MiB that was just filled took 3.3 ms past the caches, and 1.3 through them.
 double written_back_line(const CostQuestion& q, const ThreadShare& share) {
-  constexpr double kStreamedShare = 0.25;  // of the last-level cache: copies of more per thread bypass it (runtime/call/executor/phases.h)
+  constexpr double kStreamedShare =
+      0.25;  // of the last-level cache: copies of more per thread bypass it (runtime/call/executor/phases.h)
   const MachineCosts& m = q.target.costs;
   const double l3 = static_cast<double>(q.target.l3_bytes), bytes = q.work.init_bytes;
   if (bytes <= 0 || (!q.work.is_filled && bytes / share.threads > kStreamedShare * l3)) return 0;
@@ -329,12 +330,17 @@ ThreadShare share_of(const CostQuestion& q) {
   return {};
 }
 
+/// What it costs to list an element for its owner and to find it by the list, in positions: the compiler's loops over positions that follow one another do several at once. On a Xeon with AMX, 19.2
+/// million elements took 62 to 77 ms on two threads that own them, and 36 (indices equal along rows) to 90 ms on one thread; the other numbers said 22.
+constexpr double kListedElement = 3;
+
 /// What a call costs besides the terms init and call.
 Prediction cost_of_share(const CostQuestion& q, const ThreadShare& share) {
   const MachineCosts& m = q.target.costs;
   Prediction p = work_of_share(q, share);
   p[CostTerm::stream] *= share.gaps;
-  p[CostTerm::keys] = q.work.positions * (share.keys * m.key_ns + share.visits * m.position_ns);
+  const double listed = share.keys > 0 && q.work.is_element ? kListedElement * share.part : 0;
+  p[CostTerm::keys] = q.work.positions * (share.keys * m.key_ns + (share.visits + listed) * m.position_ns);
   if (share.tables > 0) p[CostTerm::tables] = share.tables * table_ns(q);
   p[CostTerm::threads] =
       share.phases * phase_ns(q) + (share.cuts_windows && share.threads > 1 ? taken_lines(q, share.threads) : 0);
