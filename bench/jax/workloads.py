@@ -155,7 +155,7 @@ STEPS = {
     "GNN train step, 2 layers": lambda: Workload(gnn_step, order_of(gnn_arguments(), 1, 0, 2, 3, 4)),
     "embedding-bag step, 1024 bags of 32": lambda: Workload(bag_step, (floats(50_000, WIDTH), ids(50_000, 1024, 32), floats(1024, WIDTH)), donated=True),
     "embedding-bag step, 1024 ragged bags": lambda: Workload(ragged_step, (floats(50_000, WIDTH), ids(50_000, 32_768), jnp.sort(ids(1024, 32_768, seed=7)), floats(1024, WIDTH)), donated=True),
-    "paged decoder step, 32 sequences": lambda: Workload(decoder_step, (floats(1024, 16, 1024), floats(32, 1024), ids(1024 * 16, 32), ids(1024, 32, 16), floats(32, 1024)), donated=True),
+    "paged decoder step, 24 sequences": lambda: Workload(decoder_step, (floats(1024, 16, 1024), floats(24, 1024), ids(1024 * 16, 24), ids(1024, 24, 16), floats(24, 1024)), donated=True),
     "MoE permute, 8192 tokens of 512": lambda: Workload(moe_permute, (floats(8192, 512), ids(16, 8192))),
     "MoE unpermute, 8192 tokens of 512": lambda: Workload(moe_unpermute, (floats(16 * 1024, 512), jnp.asarray(draw().permutation(16 * 1024)[:8192].astype(np.int32)), floats(8192))),
     "histogram of 4M": lambda: Workload(histogram, (floats(4_000_000),)),

@@ -8,18 +8,24 @@
 #include "base/fp_environment.h"
 #include "runtime/call/executor/phases.h"
 #include "runtime/call/learner.h"
+#include "runtime/call/new_pages.h"
 #include "runtime/call/run_many.h"
 #include "strew/compiled_kernel.h"
 
 namespace strew::inline v0 {
 namespace {
 
-/// Does the call write more than stays in the caches?
-bool moves_past_caches(const Callable& callable, const Call& call) {
+/// The bytes that the call writes; saturates.
+Bytes moved_bytes(const Callable& callable, const Call& call) {
   int64_t moved = 0;
   if (__builtin_mul_overflow(call.positions, call.window, &moved) || __builtin_mul_overflow(moved, callable.result_bytes, &moved))
-    return true;
-  return exceeds_cache(Bytes(moved), 1, callable.last_level_cache);
+    return Bytes(int64_t{1} << 62);
+  return Bytes(moved);
+}
+
+/// Does the call write more than stays in the caches?
+bool moves_past_caches(const Callable& callable, const Call& call) {
+  return exceeds_cache(moved_bytes(callable, call), 1, callable.last_level_cache);
 }
 
 // The two steps of a small call, which are part of every function that binds: a call costs as little as 20 ns, of which a call of each of them
@@ -74,7 +80,9 @@ inline bool moves_little(const Callable& callable, const Call& call) {
 inline bool knows_stores(const Callable& callable, Call& call) {
   if (callable.learner == nullptr || moves_little(callable, call)) return true;
   Learner::count_call();
-  return !callable.is_open && callable.learner->decides_stores(call, true);
+  if (callable.is_open || !callable.learner->decides_stores(call, true)) return false;
+  callable.keep_off_new_pages(call);
+  return true;
 }
 
 /// Runs a bound call that run_ready() does not run: it needs phases, or stores can be chosen.
@@ -119,6 +127,8 @@ bool Callable::streams_past_caches(std::span<const TensorView> tensors, const Ca
          (kernel.is_gather != 0 || exceeds_cache(strew::table_bytes(kernel, tensors), 1, last_level_cache));
 }
 
+bool Callable::writes_new_pages(const Call& call) const { return has_new_pages(call.data[0], moved_bytes(*this, call)); }
+
 Status Callable::run_bound(std::span<const TensorView> tensors, const Call& call, BadIndex* bad_index) const {
   if (strew::runs_alone(*this, call)) return strew::run_alone(*this, tensors, call, bad_index, applies(call));
   return run_phases(*this, tensors, call, bad_index);
@@ -157,6 +167,7 @@ bool Callable::run_addresses(void* const* data, const int64_t* dyn) const {
   if (stream != nullptr && !is_open) {
     call.streams = streams;
     if (learner != nullptr && !moves_little(*this, call) && !learner->decides_stores(call, false)) return false;
+    keep_off_new_pages(call);
   }
   strew_fault found;
   return run_entries(*this, call, applies(call), found);

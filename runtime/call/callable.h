@@ -51,7 +51,13 @@ class alignas(64) Callable {
 
   /// Decides by which stores a bound call writes, if that is left to calls.
   void choose_stores(std::span<const TensorView> tensors, Call& call) const {
-    if (stream != nullptr) call.streams = is_open ? streams_past_caches(tensors, call) : streams;
+    if (stream == nullptr) return;
+    call.streams = is_open ? streams_past_caches(tensors, call) : streams;
+    keep_off_new_pages(call);
+  }
+  /// A gather's result that nobody has touched yet is written through the caches (runtime/call/new_pages.h). What a scatter writes is in memory already.
+  void keep_off_new_pages(Call& call) const {
+    if (call.streams && kernel.is_gather != 0) call.streams = !writes_new_pages(call);
   }
   /// The entry that applies whole windows.
   strew_entry applies(const Call& call) const { return call.streams ? stream : range; }
@@ -108,6 +114,7 @@ class alignas(64) Callable {
  private:
   Callable(const strew_kernel& descriptor, Binder made);
   bool streams_past_caches(std::span<const TensorView> tensors, const Call& call) const;
+  bool writes_new_pages(const Call& call) const;
 };
 
 }  // namespace strew::inline v0

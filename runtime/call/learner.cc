@@ -198,7 +198,8 @@ Status Learner::run(const Callable& callable, std::span<const TensorView> tensor
       const CallWay way = lesson->way();
       call.streams = way.streams;
       call.strategy = way.strategy;
-      is_due = lesson->is_due();
+      callable.keep_off_new_pages(call);
+      is_due = lesson->is_due() && call.streams == way.streams;  // a call into new pages says nothing of the others
       if (is_due) {
         const FpEnvironment environment(true, keeps_flags);  // costs are floats
         alone = std::max(1.0, apply_nanoseconds(callable, call));
