@@ -2,7 +2,6 @@
 // first backend of the list that can build the kernel; a backend that the caller names must be able to build it. A new
 // backend is a folder, a line in backend.h and one here. Tested by tests/unit/backends/kernel_test.cc.
 #include "backends/backend.h"
-
 #include "strew/abi.h"
 #include "strew/text.h"
 

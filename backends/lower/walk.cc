@@ -259,7 +259,8 @@ bool Question::pays_lanes(const Entry& entry) const {
 ///
 /// With prefetches, all of these take longer.
 bool Question::pays_sinks_of_lanes() const {
-  constexpr int64_t kLarge = 1 << 20;  // bytes: more than most second-level caches have. What a machine has must not decide which code a symbol names
+  // Bytes, more than most second-level caches have. What a machine has must not decide which code a symbol names.
+  constexpr int64_t kLarge = 1 << 20;
   if (schedule.prefetch > 0) return false;
   const bool is_large = table_elements() > kLarge / bytes(plan.indexed());
   if (!plan.gather) return is_large && reads_current();

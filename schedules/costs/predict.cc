@@ -67,8 +67,8 @@ double streaming_line(const CostQuestion& q, const ThreadShare& share) {
 /// What a line waits for that is stored past the caches while they have it, because the result was filled before, or copied by stores that went through them: it is written to memory first. On a Xeon
 /// with 480 MiB of last-level cache, 8,192 rows of 2 KiB of a result of 32 MiB that was just filled took 3.3 ms past the caches, and 1.3 through them.
 double written_back_line(const CostQuestion& q, const ThreadShare& share) {
-  constexpr double kStreamedShare =
-      0.25;  // of the last-level cache: copies of more per thread bypass it (runtime/call/executor/phases.h)
+  // Of the last-level cache: copies of more per thread bypass it (runtime/call/executor/phases.h).
+  constexpr double kStreamedShare = 0.25;
   const MachineCosts& m = q.target.costs;
   const double l3 = static_cast<double>(q.target.l3_bytes), bytes = q.work.init_bytes;
   if (bytes <= 0 || (!q.work.is_filled && bytes / share.threads > kStreamedShare * l3)) return 0;

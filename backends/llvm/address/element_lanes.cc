@@ -32,10 +32,8 @@ ElementLanes::ElementLanes(Frame& frame, const Pointers& p) : f_(frame), offsets
 
 Pointers ElementLanes::moved(Pointers p, int lane) const {
   Value*& element = p[static_cast<size_t>(f_.indexed())];
-  if (addresses_ != nullptr)
-    element = f_.e.b.CreateExtractElement(addresses_, static_cast<uint64_t>(lane));
-  else
-    element = f_.e.at(element, f_.e.b.CreateExtractElement(offsets_, static_cast<uint64_t>(lane)));
+  Value* const place = f_.e.b.CreateExtractElement(addresses_ != nullptr ? addresses_ : offsets_, static_cast<uint64_t>(lane));
+  element = addresses_ != nullptr ? place : f_.e.at(element, place);
   return p;
 }
 

@@ -19,6 +19,9 @@ DENSE_SUM = (30, ("--op", "strew1.scatter(operand=f32[4] indices=i32[64] updates
 # Rows of eight bytes, more of them than an iteration moves, of which the policy fills some.
 SHORT_GETS = (30, ("--op", "strew1.gather(operand=u16[9,4] indices=i32[43] result=u16[43,4] offset_dims=[1] collapsed_slice_dims=[0] "
                    "start_index_map=[0] slice_sizes=[1,4] index_vector_dim=1 oob=fill_element fill=7:u16)"))
+# Single elements by two indices, more of them than are placed at a time, of which the policy fills some.
+FILLED_GETS = (30, ("--op", "strew1.gather(operand=f32[5,7] indices=i32[43,2] result=f32[43] collapsed_slice_dims=[0,1] start_index_map=[0,1] "
+                    "slice_sizes=[1,1] index_vector_dim=1 oob=fill_element fill=7:f32)"))
 SHORT_SETS = (30, ("--op", "strew1.scatter(operand=u16[9,4] indices=i32[43] updates=u16[43,4] update_window_dims=[1] inserted_window_dims=[0] "
                    "scatter_dims_to_operand_dims=[0] index_vector_dim=1 init=in_place)"))
 
@@ -282,6 +285,8 @@ BUGS = [
      "static_cast<int>(lane * stride + c.index_offset.factor)", "static_cast<int>(lane * stride)"),
     ("eight wrapped elements: the last takes the first's place",
      "static_cast<uint64_t>(lane)", "static_cast<uint64_t>(lane % 7)"),
+    ("eight elements, of which some are dropped: these are the first of the table",
+     "sinks_of_lanes(f_, kIndexLanes)", "f_.e.b.CreateVectorSplat(kIndexLanes, p[at])", *FILLED_GETS),
     ("the last of eight keys is dropped",
      "queued += std::popcount(set);", "queued += std::popcount(set & 127);"),
     ("an element stays in its register for the next one",
