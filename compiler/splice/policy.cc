@@ -267,8 +267,8 @@ std::vector<int> Policy::readers_in_xla(int value) const {
     const std::string_view reader = graph_.operation(node);
     const bool multiplies = reader == "stablehlo.multiply", divides = reader == "stablehlo.divide" || reader == "stablehlo.power";
     const std::vector<int>& arguments = program_.nodes()[static_cast<size_t>(node)].arguments;
-    const bool keeps = (multiplies || divides) && arguments.size() == 2 &&
-                       ((multiplies && is_one(arguments[0])) || (arguments[1] >= 0 && is_one(arguments[1])));
+    const auto has_one = [&](size_t i) { return arguments[i] >= 0 && is_one(arguments[i]); };
+    const bool keeps = (multiplies || divides) && arguments.size() == 2 && ((multiplies && has_one(0)) || has_one(1));
     if (!keeps) {
       out.push_back(node);
       continue;

@@ -2,6 +2,7 @@
 // directly. Tested by tests/unit/backends/kernel_test.cc and tests/runtime_only.
 #include "runtime/call/callable.h"
 
+#include <algorithm>
 #include <new>
 #include <utility>
 
@@ -15,12 +16,13 @@
 namespace strew::inline v0 {
 namespace {
 
-/// The bytes that the call writes; saturates.
+/// The bytes that the call writes; saturates, at what can be doubled.
 Bytes moved_bytes(const Callable& callable, const Call& call) {
+  constexpr Bytes kMost{int64_t{1} << 61};
   int64_t moved = 0;
   if (__builtin_mul_overflow(call.positions, call.window, &moved) || __builtin_mul_overflow(moved, callable.result_bytes, &moved))
-    return Bytes(int64_t{1} << 62);
-  return Bytes(moved);
+    return kMost;
+  return std::min(Bytes(moved), kMost);
 }
 
 /// Does the call write more than stays in the caches?

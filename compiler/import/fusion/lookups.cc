@@ -278,9 +278,11 @@ void fuse_repeated_updates(const FusionContext& context, int number) {
     const std::string where = place(compute->location);
     auto rows = repeated_rows(*compute->as<BroadcastOp>(), context.reader.type(table), *reading.slot.type, kernel.op.access());
     if (!rows) continue;
-    const int none = context.program.add_constant({.type = rows->indices});
-    Expected<Fused> fused = with_lookup(context, reading, {table, none}, std::move(*rows));
+    constexpr int kNoIndices = -1;  // of the op that is verified first
+    TensorType indices = rows->indices;
+    Expected<Fused> fused = with_lookup(context, reading, {table, kNoIndices}, std::move(*rows));
     if (!fused.ok()) continue;
+    std::ranges::replace(fused->tensors, kNoIndices, context.program.add_constant({.type = std::move(indices)}));
     replace_op(
         context, number, std::move(fused->op), fused->tensors, ComputeDisposition::folded,
         fmt::format("folded: the rows of updates {} are read where they lie, and not repeated by {}", reading.slot.index, where));
