@@ -17,8 +17,8 @@ class ElementLanes {
  private:
   Frame& f_;
   llvm::Value* offsets_;  ///< a vector of i64: per position, bytes from the indexed tensor's pointer to the element
-  llvm::Value* addresses_ =
-      nullptr;  ///< a vector of pointers: per position, the element or its sink; null: the policy drops nothing
+  /// A vector of pointers: per position, the element or its sink; null: the policy drops nothing.
+  llvm::Value* addresses_ = nullptr;
 };
 
 }  // namespace strew::inline v0
